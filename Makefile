@@ -1,0 +1,87 @@
+# Every target sets up what it needs: a machine with Python 3.11 or newer and make is enough.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+export UV_SYSTEM_CERTS := 1
+export UV_NO_PROGRESS := 1
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help:  ## List the targets.
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
+
+$(STAMP): pyproject.toml requirements-dev.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Leeway needs Python 3.11 or newer; set PYTHON=/path/to/python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+.PHONY: install
+install: $(STAMP)  ## Make .venv with the leeway command and the development tools.
+
+.PHONY: run
+run: $(STAMP)  ## Serve the bundled example cluster on 127.0.0.1:8888.
+	@echo 'Serving the example cluster of deploy/examples/cluster.yaml. In another terminal, try:'
+	@echo
+	@echo '  curl -s --json @deploy/examples/filter-batch.json http://127.0.0.1:8888/filter | $(PYTHON) -m json.tool'
+	@echo "  curl -s 'http://127.0.0.1:8080/readyz?verbose'"
+	@echo
+	@exec $(BIN)/leeway serve --cluster deploy/examples/cluster.yaml
+
+.PHONY: test
+test: $(STAMP)  ## Run the tests.
+	$(BIN)/pytest -n 2
+
+.PHONY: cov
+cov: $(STAMP)  ## Run the tests with branch coverage and its gates.
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -p no:randomly
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+	$(BIN)/coverage report --fail-under=100 --include='extender/model/*,extender/match/*,extender/framework/*,extender/plugins/*,extender/wire*' > /dev/null || { $(BIN)/coverage report --include='extender/model/*,extender/match/*,extender/framework/*,extender/plugins/*,extender/wire*'; echo 'The pure rooms and the wire must be covered wholly.' >&2; exit 1; }
+
+.PHONY: lint
+lint: $(STAMP)  ## Check format and lint; edits nothing.
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/codespell
+	$(BIN)/validate-pyproject -q pyproject.toml
+
+.PHONY: types
+types: $(STAMP)  ## Check the types of the program and of its tests.
+	$(BIN)/mypy
+
+.PHONY: arch
+arch: $(STAMP)  ## Check who may import whom, the size of files and that the documentation is complete.
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/pytest -q tests/test_architecture.py tests/test_docs.py
+
+.PHONY: check
+check: lint types arch cov  ## Everything that can be checked without running a cluster.
+
+.PHONY: fmt
+fmt: $(STAMP)  ## Format and mend what can be mended; edits files.
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+.PHONY: hooks
+hooks: $(STAMP)  ## Install the git hooks.
+	$(BIN)/pre-commit install
+
+.PHONY: lock
+lock: $(STAMP)  ## Resolve the dependencies anew and write both lock files; edits files.
+	$(BIN)/uv pip compile pyproject.toml --group dev --upgrade --generate-hashes --universal --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet -o requirements-dev.lock
+	$(BIN)/uv pip compile pyproject.toml --upgrade --generate-hashes --universal --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet -o requirements.lock
+
+.PHONY: image
+image:  ## Build the container image and prove that it answers as a non-root user with a read-only root.
+	deploy/image/build
+
+.PHONY: clean
+clean:  ## Remove caches and build output.
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.*

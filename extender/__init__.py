@@ -1,0 +1,14 @@
+"""Leeway: a scheduler extender that understands more tolerations than kube-scheduler does.
+
+cli        the commands; builds everything
+server     the doors: scheduler, ops
+cluster    the eyes: nodes from manifests
+wire       the language of kube-scheduler, bytes to arguments and verdicts to bytes
+config     one file and some flags to a frozen Config
+plugins    NodeUnschedulable, TaintToleration, NodeAffinity
+framework  the contract, the snapshot, the runner
+match      does A select B? tolerations, selectors, versions
+model      Kubernetes objects as scheduling reads them
+"""
+
+__version__ = "0.1.0"

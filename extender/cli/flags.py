@@ -1,0 +1,79 @@
+"""The flags that several commands share, each with its place in the configuration file."""
+
+import argparse
+from pathlib import Path
+from typing import Final
+
+from extender.config import loading
+from extender.config.schema import Config
+from extender.model.documents import Plain
+
+_HELP: Final = {
+    "--scheduler-listen": ("HOST:PORT", "where kube-scheduler calls (127.0.0.1:8888)"),
+    "--admission-listen": ("HOST:PORT", "where the API server calls the webhook (off)"),
+    "--ops-listen": ("HOST:PORT", "health, metrics, version and status (127.0.0.1:8080)"),
+    "--kubeconfig": ("FILE", "watch the cluster of this kubeconfig"),
+    "--tls-cert-file": ("FILE", "certificate of the scheduler listener; reloaded on change"),
+    "--tls-private-key-file": ("FILE", "its key"),
+    "--client-ca-file": ("FILE", "who may sign client certificates: switches mTLS on"),
+    "--admission-tls-cert-file": ("FILE", "certificate of the admission listener"),
+    "--admission-tls-private-key-file": ("FILE", "its key"),
+    "--max-staleness": ("DURATION", "not ready when the cluster was not heard of for so long"),
+    "--catch-up": ("DURATION", "how long a total refusal waits for the watch (50ms; 0 is off)"),
+}
+_BOOLEANS: Final = {"true": True, "false": False}
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of the configuration."""
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="an ExtenderConfiguration; flags win over it"
+    )
+    for flag, (metavar, text) in _HELP.items():
+        parser.add_argument(flag, dest=flag, metavar=metavar, help=text)
+    parser.add_argument(
+        "--cluster",
+        dest="--cluster",
+        nargs="+",
+        action="extend",
+        metavar="PATH",
+        help="take the cluster from manifests: files or folders of YAML or JSON; SIGHUP rereads",
+    )
+    parser.add_argument(
+        "--feature-gates",
+        dest="--feature-gates",
+        type=_gates,
+        metavar="A=true,B=false",
+        help="switch rules on or off; all are on",
+    )
+    parser.add_argument(
+        "--max-request-bytes",
+        dest="--max-request-bytes",
+        type=int,
+        metavar="N",
+        help="largest body of a request (268435456)",
+    )
+    parser.add_argument(
+        "--log-format", dest="--log-format", choices=["text", "json"], help="how to log (text)"
+    )
+    parser.add_argument("-v", dest="-v", action="count", help="log more; repeat for still more")
+
+
+def effective_config(arguments: argparse.Namespace) -> Config:
+    """The configuration that file and flags amount to."""
+    given: dict[str, Plain] = {
+        flag: value
+        for flag, value in vars(arguments).items()
+        if flag in loading.PATH_OF_FLAG and value is not None
+    }
+    return loading.load(arguments.config, given)
+
+
+def _gates(text: str) -> dict[str, Plain]:
+    gates: dict[str, Plain] = {}
+    for part in filter(None, text.split(",")):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise argparse.ArgumentTypeError(f"{part!r} is not of the form Name=true")
+        gates[name.strip()] = _BOOLEANS.get(value.strip().lower(), value)
+    return gates

@@ -1,0 +1,61 @@
+"""The log: one line a record on standard error, as text or as JSON."""
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+
+from extender.config.schema import Logging
+
+
+class _Formatter(logging.Formatter):
+    """Time, level, logger, message and the record's `fields`."""
+
+    def _parts(self, record: logging.LogRecord) -> dict[str, object]:
+        at = datetime.fromtimestamp(record.created, UTC)
+        parts: dict[str, object] = {
+            "time": at.isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        parts |= getattr(record, "fields", {})
+        if record.exc_info:
+            parts["exception"] = self.formatException(record.exc_info)
+        return parts
+
+
+class TextFormatter(_Formatter):
+    """For a person: `time level logger message key=value ...`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line, and a traceback below it where there is one."""
+        parts = self._parts(record)
+        exception = parts.pop("exception", None)
+        head = " ".join(str(parts.pop(key)) for key in ("time", "level", "logger", "message"))
+        fields = "".join(f" {key}={_word(value)}" for key, value in parts.items())
+        return f"{head}{fields}" + (f"\n{exception}" if exception else "")
+
+
+class JSONFormatter(_Formatter):
+    """For a collector: one object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line."""
+        return json.dumps(self._parts(record), ensure_ascii=False, default=str)
+
+
+def set_up(config: Logging) -> None:
+    """Send every record to standard error; verbosity 1 shows debugging of Leeway itself."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JSONFormatter() if config.format == "json" else TextFormatter())
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    level = logging.DEBUG if config.verbosity else logging.INFO
+    logging.getLogger("leeway").setLevel(level)
+    logging.raiseExceptions = False  # a closed standard error must not stop an answer
+
+
+def _word(value: object) -> str:
+    text = str(value)
+    plain = text and text.isprintable() and not any(char in text for char in ' "=')
+    return text if plain else json.dumps(text, ensure_ascii=True)

@@ -1,0 +1,303 @@
+"""The configuration file and the flags, read together; and the effective result, written."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from extender.config import reading
+from extender.config.reading import Reader
+from extender.config.schema import (
+    Config,
+    Limits,
+    Listen,
+    Logging,
+    ProfileConfig,
+    TLSFiles,
+)
+from extender.errors import ConfigError, DocumentError
+from extender.match.gates import ATTRIBUTE_OF, FeatureGates
+from extender.model import documents
+from extender.model.documents import Plain
+from extender.plugins import DEFAULT_WEIGHTS
+
+API_VERSION: Final = "leeway.scheduling/v1alpha1"
+KIND: Final = "ExtenderConfiguration"
+
+_FILE_BYTES: Final = 1 << 20
+_MAX_BYTES: Final = 1 << 40
+_MAX_WEIGHT: Final = 100
+_DEFAULT_LISTEN: Final = Listen()
+_DEFAULT: Final = Config()
+
+# Each flag and where its value stands in the file.
+PATH_OF_FLAG: Final[Mapping[str, str]] = {
+    "--scheduler-listen": "listen.scheduler",
+    "--admission-listen": "listen.admission",
+    "--ops-listen": "listen.ops",
+    "--kubeconfig": "cluster.kubeconfig",
+    "--cluster": "cluster.files",
+    "--feature-gates": "featureGates",
+    "--tls-cert-file": "tls.scheduler.certFile",
+    "--tls-private-key-file": "tls.scheduler.keyFile",
+    "--client-ca-file": "tls.scheduler.clientCAFile",
+    "--admission-tls-cert-file": "tls.admission.certFile",
+    "--admission-tls-private-key-file": "tls.admission.keyFile",
+    "--max-request-bytes": "limits.requestBytes",
+    "--max-staleness": "maxStaleness",
+    "--catch-up": "catchUp",
+    "--log-format": "logging.format",
+    "-v": "logging.verbosity",
+}
+
+
+def load(file: Path | None, flags: Mapping[str, Plain]) -> Config:
+    """The effective configuration; ConfigError with every problem if it does not hold."""
+    problems: list[str] = []
+    data = _read_file(file) if file else {}
+    for flag, value in flags.items():
+        _set(data, PATH_OF_FLAG[flag], value)
+    named = {PATH_OF_FLAG[flag]: flag for flag in flags}
+    config = _config(Reader(data, problems, flags=named))
+    if problems:
+        where = f"{file}: " if file else ""
+        raise ConfigError([f"{where}{problem}" for problem in problems])
+    return config
+
+
+def to_document(config: Config) -> dict[str, Plain]:
+    """The configuration in the shape of the file, every default written out."""
+    listen: dict[str, Plain] = {
+        "scheduler": str(config.listen.scheduler),
+        "ops": str(config.listen.ops),
+    }
+    if config.listen.admission:
+        listen["admission"] = str(config.listen.admission)
+    document: dict[str, Plain] = {"apiVersion": API_VERSION, "kind": KIND, "listen": listen}
+    tls = {"scheduler": config.scheduler_tls, "admission": config.admission_tls}
+    document["tls"] = {name: _tls_document(files) for name, files in tls.items() if files}
+    document["cluster"] = _cluster_document(config)
+    document["featureGates"] = {
+        name: bool(getattr(config.gates, attribute)) for name, attribute in ATTRIBUTE_OF.items()
+    }
+    if config.profiles:
+        document["profiles"] = [_profile_document(profile) for profile in config.profiles]
+    return document | {
+        "annotationPrefix": config.annotation_prefix,
+        "reasons": config.reasons,
+        "noExecute": config.no_execute,
+        "catchUp": _duration_text(config.catch_up),
+        **(
+            {}
+            if config.max_staleness is None
+            else {"maxStaleness": _duration_text(config.max_staleness)}
+        ),
+        "limits": {
+            "requestBytes": config.limits.request_bytes,
+            "annotationBytes": config.limits.annotation_bytes,
+            "celCacheEntries": config.limits.cel_cache_entries,
+            "bodyTimeout": _duration_text(config.limits.body_timeout),
+            "drainTimeout": _duration_text(config.limits.drain_timeout),
+        },
+        "logging": {"format": config.logging.format, "verbosity": config.logging.verbosity},
+    }
+
+
+def _read_file(file: Path) -> dict[str, Plain]:
+    try:
+        data = documents.parse_one(file.read_text(), _FILE_BYTES)
+    except OSError as exc:
+        raise ConfigError([f"{file}: cannot be read: {exc.strerror}"]) from exc
+    except (DocumentError, UnicodeDecodeError) as exc:
+        raise ConfigError([f"{file}: {exc}"]) from exc
+    if not isinstance(data, dict):
+        raise ConfigError([f"{file}: must be a mapping with apiVersion {API_VERSION}"])
+    problems = [
+        f"{file}: {key}: must be {expected}"
+        for key, expected in (("apiVersion", API_VERSION), ("kind", KIND))
+        if data.get(key) != expected
+    ]
+    if problems:
+        raise ConfigError(problems)
+    return data
+
+
+def _set(data: dict[str, Plain], path: str, value: Plain) -> None:
+    """Put a flag's value where the file would have it; a mapping is merged, key by key."""
+    *sections, last = path.split(".")
+    for section in sections:
+        inner = data.get(section)
+        if not isinstance(inner, dict):
+            # What the file has there is wrong, and stays for the reader to complain about.
+            if inner is not None:
+                return
+            inner = data[section] = {}
+        data = inner
+    old = data.get(last)
+    merges = isinstance(old, dict) and isinstance(value, dict)
+    data[last] = {**old, **value} if merges else value  # type: ignore[dict-item]
+
+
+def _config(root: Reader) -> Config:
+    root.value("apiVersion", API_VERSION, reading.text)
+    root.value("kind", KIND, reading.text)
+    kubeconfig, files = _cluster(root.section("cluster"))
+    scheduler_tls, admission_tls = _tls(root.section("tls"))
+    config = Config(
+        listen=_listen(root.section("listen")),
+        scheduler_tls=scheduler_tls,
+        admission_tls=admission_tls,
+        kubeconfig=kubeconfig,
+        cluster_files=files,
+        gates=_gates(root.section("featureGates")),
+        profiles=_profiles(root),
+        annotation_prefix=root.value("annotationPrefix", _DEFAULT.annotation_prefix, reading.text),
+        reasons=root.value("reasons", _DEFAULT.reasons, reading.one_of("detailed", "redacted")),
+        no_execute=root.value("noExecute", _DEFAULT.no_execute, reading.one_of("narrow", "join")),
+        catch_up=root.value("catchUp", _DEFAULT.catch_up, reading.duration),
+        max_staleness=root.value("maxStaleness", None, reading.duration),
+        limits=_limits(root.section("limits")),
+        logging=_logging(root.section("logging")),
+    )
+    root.finish()
+    return config
+
+
+def _listen(section: Reader) -> Listen:
+    listen = Listen(
+        scheduler=section.value("scheduler", _DEFAULT_LISTEN.scheduler, reading.address),
+        ops=section.value("ops", _DEFAULT_LISTEN.ops, reading.address),
+        admission=section.value("admission", None, reading.address),
+    )
+    section.finish()
+    return listen
+
+
+def _tls(section: Reader) -> tuple[TLSFiles | None, TLSFiles | None]:
+    scheduler = _tls_files(section.section("scheduler"), client_ca=True)
+    admission = _tls_files(section.section("admission"), client_ca=False)
+    section.finish()
+    return scheduler, admission
+
+
+def _tls_files(section: Reader, *, client_ca: bool) -> TLSFiles | None:
+    cert = section.value("certFile", None, reading.text)
+    key = section.value("keyFile", None, reading.text)
+    ca = section.value("clientCAFile", None, reading.text) if client_ca else None
+    section.finish()
+    if cert and key:
+        return TLSFiles(cert, key, ca)
+    if cert or ca:
+        section.problem("keyFile", "is missing: TLS needs both certFile and keyFile")
+    if key or (ca and not cert):
+        section.problem("certFile", "is missing: TLS needs both certFile and keyFile")
+    return None
+
+
+def _cluster(section: Reader) -> tuple[str | None, tuple[str, ...]]:
+    kubeconfig = section.value("kubeconfig", None, reading.text)
+    files: tuple[str, ...] = section.value("files", (), reading.texts)
+    section.finish()
+    if kubeconfig and files:
+        section.problem("files", "cannot be used together with kubeconfig")
+    return kubeconfig, files
+
+
+def _gates(section: Reader) -> FeatureGates:
+    chosen = {
+        attribute: section.value(name, True, reading.boolean)
+        for name, attribute in ATTRIBUTE_OF.items()
+    }
+    section.finish()
+    return FeatureGates(**chosen)
+
+
+def _profiles(root: Reader) -> tuple[ProfileConfig, ...]:
+    profiles: list[ProfileConfig] = []
+    for section in root.sections("profiles"):
+        name = section.value("schedulerName", "", reading.text)
+        if not name and "schedulerName" not in section:
+            section.problem("schedulerName", "is missing")
+        if any(profile.scheduler_name == name for profile in profiles):
+            section.problem("schedulerName", f"{name!r} is configured twice")
+        profiles.append(ProfileConfig(name, _weights(section)))
+        section.finish()
+    if "profiles" in root and not profiles:
+        root.problem("profiles", "must name at least one profile, or be left out")
+    return tuple(profiles)
+
+
+def _weights(profile: Reader) -> Mapping[str, int]:
+    if "plugins" not in profile:
+        return DEFAULT_WEIGHTS
+    weights: dict[str, int] = {}
+    for section in profile.sections("plugins"):
+        name = section.value("name", "", reading.text)
+        default = DEFAULT_WEIGHTS.get(name, 0)
+        weight = section.value("weight", default, reading.integer(0, _MAX_WEIGHT))
+        if name not in DEFAULT_WEIGHTS:
+            known = ", ".join(DEFAULT_WEIGHTS)
+            section.problem(
+                "name", f"unknown plugin {name!r}; known: {known}" if name else "is missing"
+            )
+        elif name in weights:
+            section.problem("name", f"{name} is listed twice")
+        elif weight and not default:
+            section.problem("weight", f"{name} does not score, so it takes no weight")
+        weights[name] = weight
+        section.finish()
+    if not weights:
+        profile.problem("plugins", "must name at least one plugin, or be left out")
+    return weights
+
+
+def _limits(section: Reader) -> Limits:
+    default = Limits()
+    limits = Limits(
+        request_bytes=section.value(
+            "requestBytes", default.request_bytes, reading.integer(1, _MAX_BYTES)
+        ),
+        annotation_bytes=section.value(
+            "annotationBytes", default.annotation_bytes, reading.integer(1, _MAX_BYTES)
+        ),
+        cel_cache_entries=section.value(
+            "celCacheEntries", default.cel_cache_entries, reading.integer(1, _MAX_BYTES)
+        ),
+        body_timeout=section.value("bodyTimeout", default.body_timeout, reading.positive_duration),
+        drain_timeout=section.value("drainTimeout", default.drain_timeout, reading.duration),
+    )
+    section.finish()
+    return limits
+
+
+def _logging(section: Reader) -> Logging:
+    default = Logging()
+    logging = Logging(
+        format=section.value("format", default.format, reading.one_of("text", "json")),
+        verbosity=section.value("verbosity", default.verbosity, reading.integer(0, 10)),
+    )
+    section.finish()
+    return logging
+
+
+def _tls_document(files: TLSFiles) -> Plain:
+    document: dict[str, Plain] = {"certFile": files.cert_file, "keyFile": files.key_file}
+    return document | ({"clientCAFile": files.client_ca_file} if files.client_ca_file else {})
+
+
+def _cluster_document(config: Config) -> Plain:
+    if config.kubeconfig:
+        return {"kubeconfig": config.kubeconfig}
+    return {"files": list(config.cluster_files)} if config.cluster_files else {}
+
+
+def _profile_document(profile: ProfileConfig) -> Plain:
+    plugins: list[Plain] = [
+        {"name": name, "weight": weight} if DEFAULT_WEIGHTS[name] else {"name": name}
+        for name, weight in profile.weights.items()
+    ]
+    return {"schedulerName": profile.scheduler_name, "plugins": plugins}
+
+
+def _duration_text(seconds: float) -> str:
+    milliseconds = round(seconds * 1000)
+    return f"{milliseconds}ms" if milliseconds % 1000 else f"{milliseconds // 1000}s"

@@ -1,0 +1,95 @@
+"""What can be configured, with its defaults: the names of the file, in Python's spelling."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from extender.framework.interface import Settings
+from extender.match.gates import FeatureGates
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a listener listens; port 0 picks a free one."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Listen:
+    """The listeners."""
+
+    scheduler: Address = Address("127.0.0.1", 8888)
+    ops: Address = Address("127.0.0.1", 8080)
+    admission: Address | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TLSFiles:
+    """Certificate and key of a listener, and who may sign the certificates of its clients."""
+
+    cert_file: str
+    key_file: str
+    client_ca_file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What bounds the work on foreign input."""
+
+    request_bytes: int = 268_435_456
+    annotation_bytes: int = 262_144
+    cel_cache_entries: int = 10_000
+    body_timeout: float = 20.0
+    drain_timeout: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Logging:
+    """How the log looks."""
+
+    format: Literal["text", "json"] = "text"
+    verbosity: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileConfig:
+    """A scheduler name and the plugins that judge its pods, with their weights."""
+
+    scheduler_name: str
+    weights: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The effective configuration."""
+
+    listen: Listen = field(default_factory=Listen)
+    scheduler_tls: TLSFiles | None = None
+    admission_tls: TLSFiles | None = None  # none: the scheduler listener's
+    kubeconfig: str | None = None
+    cluster_files: tuple[str, ...] = ()
+    gates: FeatureGates = field(default_factory=FeatureGates)
+    profiles: tuple[ProfileConfig, ...] = ()  # none: every scheduler name has all plugins
+    annotation_prefix: str = "scheduling.leeway/"
+    reasons: Literal["detailed", "redacted"] = "detailed"
+    no_execute: Literal["narrow", "join"] = "narrow"
+    catch_up: float = 0.05
+    max_staleness: float | None = None
+    limits: Limits = field(default_factory=Limits)
+    logging: Logging = field(default_factory=Logging)
+
+    def settings(self) -> Settings:
+        """What the plugins need to know."""
+        return Settings(
+            gates=self.gates,
+            annotation_prefix=self.annotation_prefix,
+            annotation_bytes=self.limits.annotation_bytes,
+            reasons=self.reasons,
+            no_execute=self.no_execute,
+        )

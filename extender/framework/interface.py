@@ -1,0 +1,178 @@
+"""Open this first: what a plugin is, and what it may say. The words are kube-scheduler's.
+
+A plugin parses a pod once (`pre_filter`, `pre_score`) into a question that is then asked of
+nodes. A refusal is a Status; an exception out of a plugin is a fault, and the runner turns it
+into an ERROR status. The runner signs a status, never the plugin.
+"""
+
+import enum
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, Protocol
+
+from extender.framework.snapshot import NodeInfo, Snapshot
+from extender.match.findings import Finding
+from extender.match.gates import FeatureGates
+from extender.model.core_v1 import Pod
+
+MAX_NODE_SCORE: Final = 100
+_REASON_BYTES: Final = 500
+
+
+class Code(enum.Enum):
+    """What a plugin says of a node."""
+
+    SUCCESS = "Success"
+    ERROR = "Error"
+    UNSCHEDULABLE = "Unschedulable"
+    UNSCHEDULABLE_AND_UNRESOLVABLE = "UnschedulableAndUnresolvable"
+    SKIP = "Skip"
+
+
+class ExtensionPoint(enum.Enum):
+    """Where in the cycle a plugin was asked."""
+
+    PRE_FILTER = "PreFilter"
+    FILTER = "Filter"
+    SCORE = "Score"
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """One plugin's verdict on one node, or on all of them."""
+
+    code: Code
+    reasons: tuple[str, ...] = ()  # counted by exact text in kube-scheduler's event
+    plugin: str = ""  # signed by the runner
+    # What to say where one answer would hold too many different `reasons`.
+    brief: tuple[str, ...] = field(default=(), compare=False)
+    # Values that did not parse on the way; a remembered status keeps them.
+    findings: frozenset[Finding] = field(default=frozenset(), compare=False)
+    detail: object = field(default=None, compare=False)  # for explain; never on the wire
+
+
+SUCCESS: Final = Status(Code.SUCCESS)
+SKIP: Final = Status(Code.SKIP)
+
+
+def shortened(text: str) -> str:
+    """`text` in less than 500 bytes: foreign text must not flood kube-scheduler's event."""
+    raw = text.encode(errors="replace")
+    return (
+        text
+        if len(raw) < _REASON_BYTES
+        else raw[: _REASON_BYTES - 4].decode(errors="ignore") + "..."
+    )
+
+
+def unresolvable(
+    reason: str,
+    *,
+    brief: str = "",
+    findings: frozenset[Finding] = frozenset(),
+    detail: object = None,
+) -> Status:
+    """A refusal that no eviction cures."""
+    return Status(
+        Code.UNSCHEDULABLE_AND_UNRESOLVABLE,
+        (shortened(reason),),
+        brief=(shortened(brief),) if brief else (),
+        findings=findings,
+        detail=detail,
+    )
+
+
+def success(findings: frozenset[Finding]) -> Status:
+    """A pass, with what was noticed on the way."""
+    return Status(Code.SUCCESS, findings=findings) if findings else SUCCESS
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One plugin's raw score of one node."""
+
+    value: int
+    findings: frozenset[Finding] = frozenset()
+
+
+class Facet(Hashable, Protocol):
+    """What of a node a verdict depends on: nodes alike in it are asked once."""
+
+    def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
+        """One key a node, in order; equal keys promise equal verdicts."""
+        ...
+
+
+class NodeFilter(Protocol):
+    """One pod's question, already parsed; asked once of nodes that share a key."""
+
+    @property
+    def facet(self) -> Facet: ...
+
+    @property
+    def findings(self) -> frozenset[Finding]:
+        """What was noticed while parsing the pod."""
+        ...
+
+    def filter(self, node: NodeInfo) -> Status: ...
+
+
+class NodeScorer(Protocol):
+    """One pod's preference, already parsed; `normalize` sees the scores of all candidates."""
+
+    @property
+    def facet(self) -> Facet: ...
+
+    @property
+    def findings(self) -> frozenset[Finding]:
+        """What was noticed while parsing the pod."""
+        ...
+
+    def score(self, node: NodeInfo) -> Score: ...
+
+    def normalize(self, scores: Sequence[int]) -> Sequence[int]:
+        """The same scores on the scale of 0 to MAX_NODE_SCORE."""
+        ...
+
+
+class Plugin(Protocol):
+    """Anything with a name of kube-scheduler's."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class FilterPlugin(Plugin, Protocol):
+    """A plugin that can refuse a node."""
+
+    def pre_filter(self, pod: Pod, snapshot: Snapshot) -> NodeFilter | Status:
+        """Parse the pod once. A Status settles every node at once; SKIP steps aside."""
+        ...
+
+
+class ScorePlugin(Plugin, Protocol):
+    """A plugin that can prefer a node."""
+
+    def pre_score(self, pod: Pod, snapshot: Snapshot) -> NodeScorer | Status:
+        """Parse the pod once. SKIP: nothing to say for this pod."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the configuration says to every plugin."""
+
+    gates: FeatureGates = field(default_factory=FeatureGates)
+    annotation_prefix: str = "scheduling.leeway/"
+    annotation_bytes: int = 262_144
+    reasons: Literal["detailed", "redacted"] = "detailed"
+    no_execute: Literal["narrow", "join"] = "narrow"
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The plugins that judge a pod, in order, and the weights of those that score."""
+
+    name: str
+    filters: tuple[FilterPlugin, ...]
+    scorers: tuple[tuple[ScorePlugin, int], ...]

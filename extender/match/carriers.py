@@ -1,0 +1,108 @@
+"""Annotations as carriers of rules that today's API servers would not let through.
+
+An annotation is decoded strictly, unlike the native field: an unknown field or a wrong type is
+a misspelt rule, and a rule that cannot be read must refuse. The text of an error is for the
+author of the pod, and short enough for an event.
+"""
+
+import functools
+from collections.abc import Mapping
+from typing import Final, TypeVar
+
+import msgspec
+
+from extender.errors import AnnotationError, DocumentError
+from extender.model import documents
+from extender.model.core_v1 import (
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    PreferredSchedulingTerm,
+    Toleration,
+)
+
+TOLERATIONS: Final = "tolerations"
+NODE_AFFINITY: Final = "node-affinity"
+
+_REMEMBERED_LENGTH: Final = 16_384
+_MAX_VALUES: Final = 20_000
+
+T = TypeVar("T")
+
+
+class StrictToleration(Toleration, frozen=True, gc=False, forbid_unknown_fields=True):
+    """A toleration that knows all its fields."""
+
+
+class _Requirement(NodeSelectorRequirement, frozen=True, gc=False, forbid_unknown_fields=True):
+    """A requirement that knows all its fields."""
+
+
+class _Term(NodeSelectorTerm, frozen=True, gc=False, forbid_unknown_fields=True):
+    """A term that knows all its fields."""
+
+    match_expressions: tuple[_Requirement, ...] | None = None
+    match_fields: tuple[_Requirement, ...] | None = None
+
+
+class _Selector(NodeSelector, frozen=True, gc=False, forbid_unknown_fields=True):
+    """A selector that knows all its fields."""
+
+    node_selector_terms: tuple[_Term, ...] | None = None
+
+
+class _Preferred(PreferredSchedulingTerm, frozen=True, gc=False, forbid_unknown_fields=True):
+    """A preferred term that knows all its fields."""
+
+    preference: _Term | None = None
+
+
+class StrictNodeAffinity(NodeAffinity, frozen=True, gc=False, forbid_unknown_fields=True):
+    """A node affinity that knows all its fields."""
+
+    required: _Selector | None = msgspec.field(
+        default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+    preferred: tuple[_Preferred, ...] | None = msgspec.field(
+        default=None, name="preferredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+def tolerations(
+    annotations: Mapping[str, str] | None, prefix: str, limit: int
+) -> tuple[StrictToleration, ...]:
+    """The tolerations that the annotation carries; none without the annotation."""
+    name = prefix + TOLERATIONS
+    text = (annotations or {}).get(name)
+    return () if text is None else _decoded(name, text, tuple[StrictToleration, ...], limit)
+
+
+def node_affinity(
+    annotations: Mapping[str, str] | None, prefix: str, limit: int
+) -> StrictNodeAffinity | None:
+    """The node affinity that the annotation carries, if it is there."""
+    name = prefix + NODE_AFFINITY
+    text = (annotations or {}).get(name)
+    return None if text is None else _decoded(name, text, StrictNodeAffinity, limit)
+
+
+def _decoded(name: str, text: str, kind: type[T], limit: int) -> T:
+    outcome = _outcome_remembered if len(text) <= _REMEMBERED_LENGTH else _outcome
+    # mypy does not know that a type has a hash.
+    value: T | AnnotationError = outcome(name, text, kind, limit)  # type: ignore[arg-type]
+    if isinstance(value, AnnotationError):
+        raise value.with_traceback(None)  # a remembered one must not gather frames
+    return value
+
+
+def _outcome(name: str, text: str, kind: type[T], limit: int) -> T | AnnotationError:
+    try:
+        data = documents.parse_one(text, limit, max_values=_MAX_VALUES)
+        return msgspec.convert(documents.without_nulls(data), kind)
+    except (DocumentError, msgspec.ValidationError, RecursionError) as exc:
+        return AnnotationError(f"pod annotation {name} is invalid: {exc}")
+
+
+# The pods of a workload carry the same text, and a refused one comes back with it.
+_outcome_remembered = functools.lru_cache(maxsize=512)(_outcome)

@@ -1,0 +1,24 @@
+"""What matching noticed on the way to a verdict.
+
+Upstream cannot tell a value that does not parse from one that does not match. Findings can: the
+core returns them beside its verdicts, and the server counts them.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Source = Literal["taint", "label", "toleration", "affinity"]
+Kind = Literal["integer", "semver"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One value that a rule could not read."""
+
+    source: Source
+    kind: Kind
+    key: str
+    value: str
+
+
+Noticed = set[Finding]

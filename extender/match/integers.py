@@ -1,0 +1,29 @@
+"""Integers as Kubernetes reads them: two spellings, both int64, neither Python's `int()`."""
+
+import re
+from typing import Final
+
+_CANONICAL: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
+_SIGNED: Final = re.compile(r"[+-]?[0-9]+")
+_SIGNED_MAX_TEXT: Final = 64
+_INT64_MIN: Final = -(1 << 63)
+_INT64_MAX: Final = (1 << 63) - 1
+
+
+def canonical(text: str) -> int | None:
+    """What `Gt` and `Lt` tolerations take: no sign but minus, no leading zero, ASCII digits."""
+    return _within_int64(int(text)) if _CANONICAL.fullmatch(text) else None
+
+
+def signed(text: str) -> int | None:
+    """What node affinity's `Gt` and `Lt` take: Go's ParseInt(text, 10, 64)."""
+    if not _SIGNED.fullmatch(text):
+        return None
+    if len(text) > _SIGNED_MAX_TEXT:  # int() of a long text is quadratic; zeros may still lead
+        sign = text[0] if text[0] in "+-" else ""
+        text = sign + (text[len(sign) :].lstrip("0") or "0")
+    return _within_int64(int(text)) if len(text) <= _SIGNED_MAX_TEXT else None
+
+
+def _within_int64(number: int) -> int | None:
+    return number if _INT64_MIN <= number <= _INT64_MAX else None

@@ -1,0 +1,207 @@
+"""Node selectors, compiled: required terms, preferred terms, `spec.nodeSelector`.
+
+As upstream does, a malformed requirement is reported lazily: its term never matches, the other
+terms still can. Every selector can say which labels it reads, so that nodes alike in those are
+asked once.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from extender.match import comparisons
+from extender.match.findings import Finding, Noticed
+from extender.match.gates import FeatureGates
+from extender.model.core_v1 import (
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    PreferredSchedulingTerm,
+)
+
+NAME_FIELD: Final = "metadata.name"
+
+_NAME: Final = re.compile(r"(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
+_SUBDOMAIN: Final = re.compile(
+    r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*"
+)
+_NAME_MAX: Final = 63
+_SUBDOMAIN_MAX: Final = 253
+
+Labels = Mapping[str, str]
+LabelTest = Callable[[Labels, Noticed], bool]
+FieldTest = Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Requirements that must all hold; a malformed one is not compiled at all."""
+
+    label_tests: tuple[LabelTest, ...]
+    field_tests: tuple[FieldTest, ...]
+    label_keys: frozenset[str]
+
+    def matches(self, name: str, labels: Labels, noticed: Noticed) -> bool:
+        """Whether a node of this name and these labels fulfils every requirement."""
+        # A node without a name has no fields, and then upstream does not ask about them.
+        return all(test(labels, noticed) for test in self.label_tests) and (
+            not name or all(test(name) for test in self.field_tests)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Required:
+    """What a node must fulfil: exact labels, and one term of each selector."""
+
+    labels: tuple[tuple[str, str], ...]
+    selectors: tuple[tuple[Term, ...], ...]
+
+    def matches(self, name: str, labels: Labels, noticed: Noticed) -> bool:
+        """Whether a node of this name and these labels may be used."""
+        return all(labels.get(key) == value for key, value in self.labels) and all(
+            any(term.matches(name, labels, noticed) for term in terms) for terms in self.selectors
+        )
+
+    def terms(self) -> Iterable[Term]:
+        """Every term of every selector."""
+        return (term for terms in self.selectors for term in terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Preferred:
+    """Terms with weights; what matches adds up."""
+
+    terms: tuple[tuple[int, Term], ...]
+
+    def score(self, name: str, labels: Labels, noticed: Noticed) -> int:
+        """The sum of the weights of the terms that a node fulfils."""
+        return sum(w for w, term in self.terms if term.matches(name, labels, noticed))
+
+
+def compile_required(
+    node_selector: Labels | None,
+    affinities: Iterable[NodeAffinity | None],
+    gates: FeatureGates,
+    noticed: Noticed,
+) -> Required | None:
+    """`spec.nodeSelector` and the required terms of each affinity; None if nothing is asked."""
+    selectors = tuple(
+        compile_selector(affinity.required, gates, noticed)
+        for affinity in affinities
+        if affinity is not None and affinity.required is not None
+    )
+    if not node_selector and not selectors:
+        return None
+    return Required(tuple((node_selector or {}).items()), selectors)
+
+
+def compile_selector(
+    selector: NodeSelector, gates: FeatureGates, noticed: Noticed
+) -> tuple[Term, ...]:
+    """The terms that can match: an empty term selects nothing, a malformed one neither."""
+    compiled = (compile_term(term, gates, noticed) for term in selector.node_selector_terms or ())
+    return tuple(term for term in compiled if term is not None)
+
+
+def compile_preferred(
+    affinities: Iterable[NodeAffinity | None], gates: FeatureGates, noticed: Noticed
+) -> Preferred | None:
+    """The preferred terms of each affinity, one list; None if nothing is preferred."""
+    terms = [
+        term for affinity in affinities if affinity is not None for term in affinity.preferred or ()
+    ]
+    if not terms:
+        return None
+    weighed = ((term.weight, _preference(term, gates, noticed)) for term in terms)
+    return Preferred(tuple((weight, term) for weight, term in weighed if term is not None))
+
+
+def compile_term(term: NodeSelectorTerm, gates: FeatureGates, noticed: Noticed) -> Term | None:
+    """The term, or None if it can never match: empty, or malformed somewhere."""
+    expressions = term.match_expressions or ()
+    fields = term.match_fields or ()
+    label_tests = [_label_test(requirement, gates, noticed) for requirement in expressions]
+    field_tests = [_field_test(requirement) for requirement in fields]
+    if not expressions and not fields:
+        return None
+    good_labels = tuple(test for test in label_tests if test is not None)
+    good_fields = tuple(test for test in field_tests if test is not None)
+    if len(good_labels) < len(label_tests) or len(good_fields) < len(field_tests):
+        return None
+    return Term(good_labels, good_fields, frozenset(r.key for r in expressions))
+
+
+def is_label_key(text: str) -> bool:
+    """Whether `text` is a qualified name: an optional DNS subdomain, a slash, a name."""
+    prefix, slash, name = text.rpartition("/")
+    if slash and not (len(prefix) <= _SUBDOMAIN_MAX and _SUBDOMAIN.fullmatch(prefix)):
+        return False
+    return len(name) <= _NAME_MAX and _NAME.fullmatch(name) is not None
+
+
+def is_label_value(text: str) -> bool:
+    """Whether `text` may be the value of a label."""
+    return not text or (len(text) <= _NAME_MAX and _NAME.fullmatch(text) is not None)
+
+
+def _preference(
+    term: PreferredSchedulingTerm, gates: FeatureGates, noticed: Noticed
+) -> Term | None:
+    # Upstream does not even parse a term of weight 0.
+    if not term.weight or term.preference is None:
+        return None
+    return compile_term(term.preference, gates, noticed)
+
+
+def _label_test(
+    requirement: NodeSelectorRequirement, gates: FeatureGates, noticed: Noticed
+) -> LabelTest | None:
+    key, values = requirement.key, requirement.values or ()
+    if not is_label_key(key) or not all(map(is_label_value, values)):
+        return None
+    match requirement.operator:
+        case "In" if values:
+            return lambda labels, _: labels.get(key) in values
+        case "NotIn" if values:
+            return lambda labels, _: labels.get(key) not in values
+        case "Exists" if not values:
+            return lambda labels, _: key in labels
+        case "DoesNotExist" if not values:
+            return lambda labels, _: key not in labels
+        case "Gt" | "Lt" if len(values) == 1:
+            return _comparison_test(key, requirement.operator, values[0], noticed)
+        case "SemverGt" | "SemverLt" | "SemverEq" if gates.semver_operators and len(values) == 1:
+            return _comparison_test(key, requirement.operator, values[0], noticed)
+        case _:
+            return None
+
+
+def _comparison_test(key: str, operator: str, value: str, noticed: Noticed) -> LabelTest | None:
+    comparison = comparisons.OF_AFFINITY[operator]
+    test_value = comparison.against(value)
+    if test_value is None:
+        noticed.add(Finding("affinity", comparison.kind, key, value))
+        return None
+
+    def test(labels: Labels, noticed: Noticed) -> bool:
+        label = labels.get(key)
+        if label is None:
+            return False
+        verdict = test_value(label)
+        if verdict is None:
+            noticed.add(Finding("label", comparison.kind, key, label))
+        return verdict is True
+
+    return test
+
+
+def _field_test(requirement: NodeSelectorRequirement) -> FieldTest | None:
+    values = requirement.values or ()
+    if len(values) != 1 or requirement.operator not in ("In", "NotIn"):
+        return None
+    # Only the name is a field of a node; any other reads as empty.
+    known = requirement.key == NAME_FIELD
+    expected, wanted = values[0], requirement.operator == "In"
+    return lambda name: ((name if known else "") == expected) is wanted

@@ -1,0 +1,127 @@
+"""Tolerations against taints, the comparison operators included.
+
+The direction is always *taint compared to toleration*: `Gt 900` tolerates a taint of 950.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from extender.match import comparisons
+from extender.match.findings import Finding, Noticed
+from extender.match.gates import FeatureGates
+from extender.model.core_v1 import Taint, Toleration
+
+NO_SCHEDULE: Final = "NoSchedule"
+PREFER_NO_SCHEDULE: Final = "PreferNoSchedule"
+NO_EXECUTE: Final = "NoExecute"
+HARD_EFFECTS: Final = frozenset({NO_SCHEDULE, NO_EXECUTE})
+
+ValueTest = Callable[[Taint, Noticed], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """One toleration, compiled: its key and effect, and what its operator asks of a taint."""
+
+    key: str
+    effect: str
+    accepts: ValueTest
+
+    def addresses(self, taint: Taint) -> bool:
+        """Key and effect fit; an empty one is a wildcard, whatever the operator."""
+        return self.effect in ("", taint.effect) and self.key in ("", taint.key)
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerations:
+    """The tolerations of one carrier, compiled once and asked of many taints."""
+
+    matchers: tuple[Matcher, ...]
+
+    def tolerates(self, taint: Taint, noticed: Noticed) -> bool:
+        """Whether any toleration matches; values that do not parse are noticed."""
+        return any(
+            matcher.addresses(taint) and matcher.accepts(taint, noticed)
+            for matcher in self.matchers
+        )
+
+    def addresses(self, taint: Taint) -> bool:
+        """Whether any toleration speaks of the taint, matching or not."""
+        return any(matcher.addresses(taint) for matcher in self.matchers)
+
+    def joined(self, other: "Tolerations") -> "Tolerations":
+        """Both lists as one: a taint is tolerated if either tolerates it."""
+        return Tolerations(self.matchers + other.matchers)
+
+    def for_effects(self, *effects: str) -> "Tolerations":
+        """Only the tolerations written for one of these effects."""
+        return Tolerations(tuple(m for m in self.matchers if m.effect in effects))
+
+
+NONE: Final = Tolerations(())
+
+
+def compile_tolerations(
+    tolerations: Iterable[Toleration], gates: FeatureGates, noticed: Noticed
+) -> Tolerations:
+    """Parse each toleration once; one whose own value does not parse is noticed here."""
+    distinct = dict.fromkeys(tolerations)
+    return Tolerations(tuple(_matcher(toleration, gates, noticed) for toleration in distinct))
+
+
+def first_untolerated(
+    candidates: Sequence[Taint], tolerations: Tolerations, noticed: Noticed
+) -> Taint | None:
+    """The first taint, in node order, that no toleration matches."""
+    for taint in candidates:
+        if not tolerations.tolerates(taint, noticed):
+            return taint
+    return None
+
+
+def _matcher(toleration: Toleration, gates: FeatureGates, noticed: Noticed) -> Matcher:
+    if toleration.expression:
+        # An expression alone decides, so key and effect do not narrow it. Expressions are not
+        # evaluated: one addresses every taint and matches none.
+        return Matcher("", "", _never)
+    return Matcher(toleration.key, toleration.effect, _value_test(toleration, gates, noticed))
+
+
+def _value_test(toleration: Toleration, gates: FeatureGates, noticed: Noticed) -> ValueTest:
+    match toleration.operator:
+        case "" | "Equal":
+            expected = toleration.value
+            return lambda taint, _: taint.value == expected
+        case "Exists":
+            return _always
+        case "Gt" | "Lt" if gates.comparison_operators:
+            return _comparison_test(toleration, noticed)
+        case "SemverGt" | "SemverLt" | "SemverEq" if gates.semver_operators:
+            return _comparison_test(toleration, noticed)
+        case _:
+            return _never
+
+
+def _comparison_test(toleration: Toleration, noticed: Noticed) -> ValueTest:
+    comparison = comparisons.OF_TOLERATIONS[toleration.operator]
+    test = comparison.against(toleration.value)
+    if test is None:
+        noticed.add(Finding("toleration", comparison.kind, toleration.key, toleration.value))
+        return _never
+
+    def accepts(taint: Taint, noticed: Noticed) -> bool:
+        verdict = test(taint.value)
+        if verdict is None:
+            noticed.add(Finding("taint", comparison.kind, taint.key, taint.value))
+        return verdict is True
+
+    return accepts
+
+
+def _always(_taint: Taint, _noticed: Noticed) -> bool:
+    return True
+
+
+def _never(_taint: Taint, _noticed: Noticed) -> bool:
+    return False

@@ -1,0 +1,138 @@
+"""Tolerant semantic versions: what Kubernetes components' own parser takes, and its order.
+
+The parser mirrors blang/semver v4 `ParseTolerant`, error texts included, because admission
+shows them. The `semver` package holds and orders the result; its own parser is strict.
+"""
+
+import functools
+import re
+from typing import Final
+
+from semver import Version
+
+from extender.errors import VersionError
+
+# Unicode White_Space, which Go trims; str.strip() would also take U+001C to U+001F.
+_WHITE_SPACE: Final = (
+    "\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
+    "\u200a\u2028\u2029\u202f\u205f\u3000"
+)
+_DIGITS: Final = re.compile(r"[0-9]*")
+_IDENTIFIER: Final = re.compile(r"[0-9A-Za-z-]*")
+_UINT64_MAX: Final = (1 << 64) - 1
+_UINT64_MAX_DIGITS: Final = 20
+# Four times a label value: nothing longer is on a node, and a foreign text must not fill memory.
+_REMEMBERED_LENGTH: Final = 256
+_GO_ESCAPES: Final = {
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+    "\\": "\\\\",
+    '"': '\\"',
+}
+
+
+def parse(text: str) -> Version | None:
+    """The version that `text` says, or None; remembered, as nodes repeat few values."""
+    return _parse_remembered(text) if len(text) <= _REMEMBERED_LENGTH else _parse(text)
+
+
+def parse_tolerant(text: str) -> Version:
+    """The version that `text` says; VersionError in the words of the Go parser otherwise."""
+    parts = text.strip(_WHITE_SPACE).removeprefix("v").split(".", 2)
+    parts = [_without_leading_zeros(part) for part in parts]
+    if len(parts) < 3:
+        if "+" in parts[-1] or "-" in parts[-1]:
+            raise VersionError("Short version cannot contain PreRelease/Build meta data")
+        parts += ["0"] * (3 - len(parts))
+    major = _number("major", parts[0])
+    minor = _number("minor", parts[1])
+    rest, plus, build = parts[2].partition("+")
+    patch, minus, prerelease = rest.partition("-")
+    return Version(
+        major,
+        minor,
+        _number("patch", patch),
+        _checked_prerelease(prerelease) if minus else None,
+        _checked_build(build) if plus else None,
+    )
+
+
+def go_quote(text: str) -> str:
+    """`text` as Go's %q prints it."""
+    return '"' + "".join(_go_character(char) for char in text) + '"'
+
+
+def _parse(text: str) -> Version | None:
+    try:
+        return parse_tolerant(text)
+    except VersionError:
+        return None
+
+
+_parse_remembered = functools.lru_cache(maxsize=16_384)(_parse)
+
+
+def _without_leading_zeros(part: str) -> str:
+    # Go counts bytes: one character beyond ASCII is longer than one.
+    if len(part) < 2 and part.isascii():
+        return part
+    stripped = part.lstrip("0")
+    return stripped if stripped[:1] in set("123456789") else "0" + stripped
+
+
+def _number(name: str, text: str) -> int:
+    if not _DIGITS.fullmatch(text):
+        raise VersionError(f"Invalid character(s) found in {name} number {go_quote(text)}")
+    if len(text) > 1 and text[0] == "0":
+        name = name.capitalize()
+        raise VersionError(f"{name} number must not contain leading zeroes {go_quote(text)}")
+    return _uint64(text)
+
+
+def _uint64(text: str) -> int:
+    if not text:
+        raise VersionError(f"strconv.ParseUint: parsing {go_quote(text)}: invalid syntax")
+    number = int(text) if len(text) <= _UINT64_MAX_DIGITS else _UINT64_MAX + 1
+    if number > _UINT64_MAX:
+        raise VersionError(f"strconv.ParseUint: parsing {go_quote(text)}: value out of range")
+    return number
+
+
+def _checked_prerelease(text: str) -> str:
+    for part in text.split("."):
+        if not part:
+            raise VersionError("Prerelease is empty")
+        if _DIGITS.fullmatch(part):
+            if len(part) > 1 and part[0] == "0":
+                raise VersionError(
+                    "Numeric PreRelease version must not contain leading zeroes " + go_quote(part)
+                )
+            _uint64(part)
+        elif not _IDENTIFIER.fullmatch(part):
+            raise VersionError(f"Invalid character(s) found in prerelease {go_quote(part)}")
+    return text
+
+
+def _checked_build(text: str) -> str:
+    for part in text.split("."):
+        if not part:
+            raise VersionError("Build meta data is empty")
+        if not _IDENTIFIER.fullmatch(part):
+            raise VersionError(f"Invalid character(s) found in build meta data {go_quote(part)}")
+    return text
+
+
+def _go_character(char: str) -> str:
+    if char in _GO_ESCAPES:
+        return _GO_ESCAPES[char]
+    if char.isprintable():
+        return char
+    code = ord(char)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

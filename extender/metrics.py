@@ -1,0 +1,129 @@
+"""Every series that Leeway exports: names, labels, buckets.
+
+The registry is a parameter, so a test makes its own. Counting happens once a call, in
+aggregate; no label holds the name of a pod or a node.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+
+from extender import __version__
+from extender.framework.interface import Code, ExtensionPoint
+from extender.framework.runner import Evaluation, Ledger
+from extender.match.findings import Finding
+
+_SECONDS: Final = tuple(
+    digit * 10.0**power for power in range(-5, 1) for digit in (1.0, 2.5, 5.0)
+)  # 10 us to 5 s
+_NODES: Final = (1, 10, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 15000)
+
+MAX_PROFILES: Final = 20
+OTHER_PROFILE: Final = "other"
+
+# A refusal is what a filter is for; only a fault makes the call as a whole anything but success.
+_WORST_FIRST: Final = (
+    Code.ERROR,
+    Code.SUCCESS,
+    Code.UNSCHEDULABLE,
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE,
+    Code.SKIP,
+)
+
+
+class Metrics:
+    """The series, and how a call is counted into them."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        self.evaluations = Counter(
+            "scheduler_plugin_evaluation",
+            "Nodes that a plugin judged, and pods that it parsed, by the status it gave.",
+            ["plugin", "extension_point", "profile", "status"],
+            registry=registry,
+        )
+        self.plugin_seconds = Histogram(
+            "scheduler_plugin_execution_duration_seconds",
+            "Time that a plugin took for all nodes of one call.",
+            ["plugin", "extension_point", "status"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self.point_seconds = Histogram(
+            "scheduler_framework_extension_point_duration_seconds",
+            "Time that all plugins of an extension point took for one call.",
+            ["extension_point", "status", "profile"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self.requests = Counter(
+            "leeway_requests",
+            "Requests on the scheduler listener, by verb, mode and HTTP status.",
+            ["verb", "mode", "code"],
+            registry=registry,
+        )
+        self.request_seconds = Histogram(
+            "leeway_request_duration_seconds",
+            "Time to answer a request once its body has arrived.",
+            ["verb", "mode"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self.request_nodes = Histogram(
+            "leeway_request_nodes",
+            "Nodes that a request asked about.",
+            ["verb", "mode"],
+            buckets=_NODES,
+            registry=registry,
+        )
+        self.parse_failures = Counter(
+            "leeway_value_parse_failures",
+            "Distinct values of a call that a rule could not read, by where they stand.",
+            ["source", "kind"],
+            registry=registry,
+        )
+        build = Gauge(
+            "leeway_build_info", "1, labelled with the version.", ["version"], registry=registry
+        )
+        build.labels(__version__).set(1)
+        self._profiles: set[str] = set()
+
+    def profile_label(self, scheduler_name: str) -> str:
+        """A bounded label for a name that comes from outside: the first 20 stand."""
+        if scheduler_name not in self._profiles:
+            if len(self._profiles) == MAX_PROFILES:
+                return OTHER_PROFILE
+            self._profiles.add(scheduler_name)
+        return scheduler_name
+
+    def count_call(self, ledger: Ledger, profile: str) -> None:
+        """Count what the plugins did in one call."""
+        seconds: dict[ExtensionPoint, float] = {}
+        codes: dict[ExtensionPoint, set[Code]] = {}
+        for evaluation in ledger.evaluations:
+            point = evaluation.extension_point
+            seconds[point] = seconds.get(point, 0.0) + evaluation.seconds
+            codes.setdefault(point, set()).update(evaluation.codes)
+            self._count_evaluation(evaluation, profile)
+        for point, taken in seconds.items():
+            status = _summary(codes[point]).value
+            self.point_seconds.labels(point.value, status, profile).observe(taken)
+        self._count_findings(ledger.findings)
+
+    def _count_evaluation(self, evaluation: Evaluation, profile: str) -> None:
+        point = evaluation.extension_point.value
+        for code, count in evaluation.codes.items():
+            self.evaluations.labels(evaluation.plugin, point, profile, code.value).inc(count)
+        status = _summary(evaluation.codes).value
+        self.plugin_seconds.labels(evaluation.plugin, point, status).observe(evaluation.seconds)
+
+    def _count_findings(self, findings: Iterable[Finding]) -> None:
+        for finding in findings:
+            self.parse_failures.labels(finding.source, finding.kind).inc()
+
+
+def _summary(codes: Iterable[Code]) -> Code:
+    """One status for many: a fault shows, and any node that passes makes it a success."""
+    present = set(codes)
+    return next((code for code in _WORST_FIRST if code in present), Code.SUCCESS)

@@ -1,0 +1,112 @@
+"""`core/v1` objects, only the fields that scheduling reads.
+
+Unknown fields are skipped while decoding. Go sends `null` for an empty list, map or pointer, so
+every one of those takes None; it never sends `null` for a string or a number.
+`gc=False`: a decoded object is a tree, so the cycle collector has nothing to look for in it.
+"""
+
+from msgspec import Struct, field
+
+
+class Taint(Struct, frozen=True, gc=False):
+    """One taint of a node."""
+
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+
+
+class Toleration(Struct, frozen=True, gc=False, rename="camel"):
+    """One toleration of a pod; `expression` is KEP-5500's field."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: int | None = None
+    expression: str = ""
+
+
+class NodeSelectorRequirement(Struct, frozen=True, gc=False):
+    """A key, an operator and its values."""
+
+    key: str = ""
+    operator: str = ""
+    values: tuple[str, ...] | None = None
+
+
+class NodeSelectorTerm(Struct, frozen=True, gc=False, rename="camel"):
+    """Requirements that must all hold."""
+
+    match_expressions: tuple[NodeSelectorRequirement, ...] | None = None
+    match_fields: tuple[NodeSelectorRequirement, ...] | None = None
+
+
+class NodeSelector(Struct, frozen=True, gc=False, rename="camel"):
+    """Terms of which one must hold."""
+
+    node_selector_terms: tuple[NodeSelectorTerm, ...] | None = None
+
+
+class PreferredSchedulingTerm(Struct, frozen=True, gc=False):
+    """A term that adds its weight to the score of a node it matches."""
+
+    weight: int = 0
+    preference: NodeSelectorTerm | None = None
+
+
+class NodeAffinity(Struct, frozen=True, gc=False):
+    """Which nodes a pod must have, and which it would rather have."""
+
+    required: NodeSelector | None = field(
+        default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+    preferred: tuple[PreferredSchedulingTerm, ...] | None = field(
+        default=None, name="preferredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class Affinity(Struct, frozen=True, gc=False, rename="camel"):
+    """The part of a pod's affinity that is about nodes."""
+
+    node_affinity: NodeAffinity | None = None
+
+
+class ObjectMeta(Struct, frozen=True, gc=False):
+    """Who an object is."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+
+
+class PodSpec(Struct, frozen=True, gc=False, rename="camel"):
+    """What a pod asks of a node."""
+
+    scheduler_name: str = ""
+    node_selector: dict[str, str] | None = None
+    affinity: Affinity | None = None
+    tolerations: tuple[Toleration, ...] | None = None
+
+
+class Pod(Struct, frozen=True, gc=False):
+    """A pod that waits for a node, or that may have to leave one."""
+
+    metadata: ObjectMeta | None = None
+    spec: PodSpec | None = None
+
+
+class NodeSpec(Struct, frozen=True, gc=False):
+    """What a node refuses."""
+
+    unschedulable: bool = False
+    taints: tuple[Taint, ...] | None = None
+
+
+class Node(Struct, frozen=True, gc=False):
+    """A node, as the API server or a request describes it."""
+
+    metadata: ObjectMeta | None = None
+    spec: NodeSpec | None = None

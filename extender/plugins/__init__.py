@@ -1,0 +1,48 @@
+"""One module a plugin; here they are put in order.
+
+Plugins do not know each other and reach nothing outside: they answer with a Status.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from extender.framework.interface import FilterPlugin, Profile, ScorePlugin, Settings
+from extender.plugins.node_affinity import NodeAffinity
+from extender.plugins.node_unschedulable import NodeUnschedulable
+from extender.plugins.taint_toleration import TaintToleration
+
+# In the order in which they judge, whatever the order of the configuration.
+FILTERS: Final[tuple[Callable[[Settings], FilterPlugin], ...]] = (
+    NodeUnschedulable,
+    TaintToleration,
+    NodeAffinity,
+)
+SCORERS: Final[tuple[Callable[[Settings], ScorePlugin], ...]] = (TaintToleration, NodeAffinity)
+
+# Every name that a configuration may use, with in-tree's weight (0: it does not score).
+# PodTopologySpread and VolumeBinding are kube-scheduler's own affair for now.
+DEFAULT_WEIGHTS: Final[Mapping[str, int]] = {
+    "NodeUnschedulable": 0,
+    "TaintToleration": 3,
+    "NodeAffinity": 2,
+    "VolumeBinding": 0,
+    "PodTopologySpread": 2,
+}
+NOT_BUILT: Final = frozenset({"VolumeBinding", "PodTopologySpread"})
+
+
+def profile(name: str, weights: Mapping[str, int], settings: Settings) -> Profile:
+    """The plugins named in `weights`, ready to run."""
+    filters = (build(settings) for build in FILTERS)
+    scorers = (build(settings) for build in SCORERS)
+    return Profile(
+        name,
+        tuple(plugin for plugin in filters if plugin.name in weights),
+        tuple((p, weights[p.name]) for p in scorers if weights.get(p.name, 0) > 0),
+    )
+
+
+def foreign_profile(settings: Settings) -> Profile:
+    """How a pod of a profile that is not configured is judged: by its annotation alone."""
+    plugin = NodeAffinity(settings, annotation_only=True)
+    return Profile("other", (plugin,), ((plugin, DEFAULT_WEIGHTS[plugin.name]),))

@@ -1,0 +1,113 @@
+"""NodeAffinity: required terms refuse a node, preferred terms raise its score."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from extender.errors import AnnotationError
+from extender.framework import rules
+from extender.framework.interface import (
+    MAX_NODE_SCORE,
+    SKIP,
+    NodeFilter,
+    NodeScorer,
+    Score,
+    Settings,
+    Status,
+    success,
+    unresolvable,
+)
+from extender.framework.snapshot import LabelsFacet, NodeInfo, Snapshot
+from extender.match import selectors
+from extender.match.findings import Finding, Noticed
+from extender.match.selectors import Preferred, Required, Term
+from extender.model.core_v1 import NodeAffinity as NodeAffinityRules
+from extender.model.core_v1 import Pod
+
+REASON: Final = "node(s) didn't match Pod's node affinity/selector"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAffinity:
+    """Judges by `spec.nodeSelector`, `spec.affinity.nodeAffinity` and the annotation.
+
+    With `annotation_only` the native fields are left to kube-scheduler: that is how a pod of a
+    profile that is not ours is judged.
+    """
+
+    name: ClassVar[str] = "NodeAffinity"
+    settings: Settings
+    annotation_only: bool = False
+
+    def pre_filter(self, pod: Pod, _snapshot: Snapshot) -> NodeFilter | Status:
+        """Compile what the pod requires; SKIP if it requires nothing."""
+        noticed: Noticed = set()
+        node_selector = pod.spec.node_selector if pod.spec and not self.annotation_only else None
+        try:
+            affinities = self._affinities(pod)
+        except AnnotationError as exc:
+            return unresolvable(str(exc))
+        required = selectors.compile_required(
+            node_selector, affinities, self.settings.gates, noticed
+        )
+        return SKIP if required is None else _RequiredTerms(required, frozenset(noticed))
+
+    def pre_score(self, pod: Pod, _snapshot: Snapshot) -> NodeScorer | Status:
+        """Compile what the pod prefers; SKIP if it prefers nothing."""
+        noticed: Noticed = set()
+        try:
+            affinities = self._affinities(pod)
+        except AnnotationError as exc:
+            return unresolvable(str(exc))
+        preferred = selectors.compile_preferred(affinities, self.settings.gates, noticed)
+        return SKIP if preferred is None else _PreferredTerms(preferred, frozenset(noticed))
+
+    def _affinities(self, pod: Pod) -> tuple[NodeAffinityRules | None, ...]:
+        annotated = rules.annotated_affinity(pod, self.settings)
+        return (annotated,) if self.annotation_only else (rules.native_affinity(pod), annotated)
+
+
+def _facet(terms: Iterable[Term], labels: Iterable[str] = ()) -> LabelsFacet:
+    keys = set(labels)
+    with_name = False
+    for term in terms:
+        keys |= term.label_keys
+        with_name = with_name or bool(term.field_tests)
+    return LabelsFacet(tuple(sorted(keys)), with_name)
+
+
+@dataclass(frozen=True, slots=True)
+class _RequiredTerms:
+    required: Required
+    findings: frozenset[Finding]
+
+    @property
+    def facet(self) -> LabelsFacet:
+        return _facet(self.required.terms(), (key for key, _ in self.required.labels))
+
+    def filter(self, node: NodeInfo) -> Status:
+        noticed: Noticed = set()
+        if self.required.matches(node.name, node.labels, noticed):
+            return success(frozenset(noticed))
+        return unresolvable(REASON, findings=frozenset(noticed))
+
+
+@dataclass(frozen=True, slots=True)
+class _PreferredTerms:
+    preferred: Preferred
+    findings: frozenset[Finding]
+
+    @property
+    def facet(self) -> LabelsFacet:
+        return _facet(term for _, term in self.preferred.terms)
+
+    def score(self, node: NodeInfo) -> Score:
+        noticed: Noticed = set()
+        return Score(self.preferred.score(node.name, node.labels, noticed), frozenset(noticed))
+
+    def normalize(self, scores: Sequence[int]) -> Sequence[int]:
+        """The highest sum is 100. Below zero, which only an unchecked weight can cause, is 0."""
+        highest = max(scores, default=0)
+        if highest <= 0:
+            return [0] * len(scores)
+        return [max(0, MAX_NODE_SCORE * score // highest) for score in scores]

@@ -1,0 +1,45 @@
+"""NodeUnschedulable: a cordoned node is refused, unless the pod tolerates being there."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from extender.errors import AnnotationError
+from extender.framework import rules
+from extender.framework.interface import SUCCESS, NodeFilter, Settings, Status, unresolvable
+from extender.framework.snapshot import UNSCHEDULABLE, AttributeFacet, NodeInfo, Snapshot
+from extender.match.findings import Finding, Noticed
+from extender.match.taints import NO_SCHEDULE
+from extender.model.core_v1 import Pod, Taint
+
+REASON: Final = "node(s) were unschedulable"
+
+# Upstream asks about this taint whether or not the node carries it.
+CORDON: Final = Taint(key="node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeUnschedulable:
+    """Filters only."""
+
+    name: ClassVar[str] = "NodeUnschedulable"
+    settings: Settings
+
+    def pre_filter(self, pod: Pod, _snapshot: Snapshot) -> NodeFilter | Status:
+        """Does the pod tolerate the taint that cordoning stands for?"""
+        noticed: Noticed = set()
+        try:
+            tolerations = rules.pod_tolerations(pod, self.settings)
+        except AnnotationError as exc:
+            return unresolvable(str(exc))
+        tolerated = tolerations.joined().tolerates(CORDON, noticed)
+        return _Cordoned(tolerated, tolerations.findings | noticed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cordoned:
+    tolerated: bool
+    findings: frozenset[Finding]
+    facet: ClassVar[AttributeFacet] = UNSCHEDULABLE
+
+    def filter(self, node: NodeInfo) -> Status:
+        return unresolvable(REASON) if node.unschedulable and not self.tolerated else SUCCESS

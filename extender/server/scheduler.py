@@ -1,0 +1,180 @@
+"""The scheduler's door: POST /filter, /prioritize, /preempt.
+
+One place where a request is read, measured, logged, and where a fault becomes an answer:
+kube-scheduler reads nothing but 200, and only filter has a field to say what went wrong.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from time import perf_counter
+from typing import Final
+
+from aiohttp import hdrs, web
+
+from extender import wire
+from extender.config.schema import Limits
+from extender.errors import (
+    BadRequestError,
+    LeewayError,
+    RequestTimeoutError,
+    RequestTooLargeError,
+    UnsupportedEncodingError,
+)
+from extender.metrics import Metrics
+from extender.model.core_v1 import Pod
+from extender.server import bodies
+from extender.server.profiles import Profiles, scheduler_name
+from extender.server.status import Callers
+from extender.server.verbs import Answer, Verbs
+
+log = logging.getLogger("leeway.scheduler")
+
+_STATUS_OF_FAULT: Final[dict[type[LeewayError], HTTPStatus]] = {
+    BadRequestError: HTTPStatus.BAD_REQUEST,
+    RequestTimeoutError: HTTPStatus.REQUEST_TIMEOUT,
+    RequestTooLargeError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    UnsupportedEncodingError: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+}
+
+
+class SchedulerDoor:
+    """Answers kube-scheduler, and knows how many answers are still owed."""
+
+    def __init__(
+        self,
+        verbs: Verbs,
+        profiles: Profiles,
+        *,
+        limits: Limits,
+        metrics: Metrics,
+        callers: Callers,
+    ) -> None:
+        self._verbs = verbs
+        self._profiles = profiles
+        self._limits = limits
+        self._metrics = metrics
+        self._callers = callers
+        self._owed = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self.draining = False
+
+    def app(self) -> web.Application:
+        """The routes; anything else is 404, another method 405."""
+        app = web.Application()
+        for verb, answer in (
+            ("filter", self._verbs.filter),
+            ("prioritize", self._verbs.prioritize),
+            ("preempt", self._verbs.preempt),
+        ):
+            app.router.add_post(f"/{verb}", self._handler(verb, answer))
+        return app
+
+    async def wait_idle(self, seconds: float) -> int:
+        """Wait until every request that has begun is answered; how many still are not."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._idle.wait()
+        except TimeoutError:
+            log.warning("gave up on %d request(s) after %g s of draining", self._owed, seconds)
+        return self._owed
+
+    def _handler(
+        self, verb: str, answer: Callable[[bytes], Answer]
+    ) -> Callable[[web.Request], Awaitable[web.Response]]:
+        async def handle(request: web.Request) -> web.Response:
+            self._owed += 1
+            self._idle.clear()
+            try:
+                response = await self._respond(request, verb, answer)
+            finally:
+                self._owed -= 1
+                if not self._owed:
+                    self._idle.set()
+            if self.draining:
+                response.force_close()
+            return response
+
+        return handle
+
+    async def _respond(
+        self, request: web.Request, verb: str, answer: Callable[[bytes], Answer]
+    ) -> web.Response:
+        try:
+            body = await bodies.read(request, self._limits)
+            begun = perf_counter()
+            result = answer(body)
+        except tuple(_STATUS_OF_FAULT) as exc:
+            return self._refuse(request, verb, _STATUS_OF_FAULT[type(exc)], str(exc))
+        except Exception as exc:  # noqa: BLE001 - the door: whatever breaks below ends here
+            return self._fault(request, verb, exc)
+        seconds = perf_counter() - begun
+        self._count(verb, result, seconds)
+        self._callers.record(_remote(request), _user_agent(request), verb, result.mode)
+        for fault in result.ledger.faults if result.ledger else ():
+            log.error("a plugin broke", exc_info=fault, extra={"fields": {"verb": verb}})
+        log.log(
+            logging.WARNING if result.error else logging.INFO,
+            verb,
+            extra={"fields": _log_fields(result, seconds)},
+        )
+        return web.Response(body=result.body, content_type="application/json")
+
+    def _count(self, verb: str, result: Answer, seconds: float) -> None:
+        metrics = self._metrics
+        metrics.requests.labels(verb, result.mode, HTTPStatus.OK.value).inc()
+        metrics.request_seconds.labels(verb, result.mode).observe(seconds)
+        metrics.request_nodes.labels(verb, result.mode).observe(result.nodes)
+        if result.ledger is not None:
+            metrics.count_call(result.ledger, self._profile_label(result.pod))
+
+    def _profile_label(self, pod: Pod) -> str:
+        if self._profiles.configured:
+            return self._profiles.of(pod).name
+        return self._metrics.profile_label(scheduler_name(pod))
+
+    def _fault(self, request: web.Request, verb: str, exc: Exception) -> web.Response:
+        if isinstance(exc, LeewayError):
+            sentence = str(exc)
+        else:
+            sentence = f"internal fault ({type(exc).__name__}): see the log of the extender"
+            log.error("internal fault", exc_info=exc, extra={"fields": {"verb": verb}})
+        if verb != "filter":
+            return self._refuse(request, verb, HTTPStatus.INTERNAL_SERVER_ERROR, sentence)
+        self._metrics.requests.labels(verb, "", HTTPStatus.OK.value).inc()
+        log.warning(verb, extra={"fields": {"code": HTTPStatus.OK.value, "error": sentence}})
+        body = wire.encode_filter_fault(sentence)
+        return web.Response(body=body, content_type="application/json")
+
+    def _refuse(
+        self, request: web.Request, verb: str, status: HTTPStatus, sentence: str
+    ) -> web.Response:
+        self._metrics.requests.labels(verb, "", status.value).inc()
+        fields = {"code": status.value, "remote": _remote(request), "error": sentence[:300]}
+        log.warning(verb, extra={"fields": fields})
+        response = web.Response(status=status, text=sentence + "\n")
+        if not request.content.is_eof():
+            response.force_close()  # what is left of the body is not another request
+        return response
+
+
+def _remote(request: web.Request) -> str:
+    return request.remote or ""
+
+
+def _user_agent(request: web.Request) -> str:
+    return request.headers.get(hdrs.USER_AGENT, "")
+
+
+def _log_fields(result: Answer, seconds: float) -> dict[str, object]:
+    meta = result.pod.metadata
+    fields: dict[str, object] = {
+        "mode": result.mode,
+        "pod": f"{meta.namespace}/{meta.name}" if meta else "/",
+        "nodes": result.nodes,
+        "passed": result.passed,
+        "ms": round(seconds * 1000, 3),
+    }
+    return fields | ({"error": result.error} if result.error else {})

@@ -1,0 +1,84 @@
+"""What the operator's door tells: readiness, and who called."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from extender import __version__
+
+MAX_CALLERS: Final = 50
+
+# Why a check fails, or None; the second text is a remark on one that holds.
+Check = Callable[[], tuple[str | None, str]]
+
+
+class Readiness:
+    """Named checks. Ready while every one of them holds."""
+
+    def __init__(self, checks: Mapping[str, Check]) -> None:
+        self._checks = checks
+
+    def report(self) -> tuple[bool, str]:
+        """Whether all hold, and a line a check as the API server writes them."""
+        lines: list[str] = []
+        ready = True
+        for name, check in self._checks.items():
+            why, remark = check()
+            if why is None:
+                lines.append(f"[+]{name} ok" + (f": {remark}" if remark else ""))
+            else:
+                lines.append(f"[-]{name} failed: {why}")
+                ready = False
+        lines.append(f"readyz check {'passed' if ready else 'failed'}")
+        return ready, "\n".join(lines) + "\n"
+
+
+@dataclass(slots=True)
+class Caller:
+    """One client of the scheduler listener."""
+
+    remote: str
+    user_agent: str
+    verb: str
+    mode: str
+    calls: int = 0
+    last: datetime | None = None
+
+
+class Callers:
+    """Who called, when and in which mode; the longest silent are forgotten first."""
+
+    def __init__(self, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._now = now
+        self._started = now()
+        self._callers: dict[tuple[str, str, str, str], Caller] = {}
+
+    def record(self, remote: str, user_agent: str, verb: str, mode: str) -> None:
+        """Note one call."""
+        key = (remote, user_agent[:200], verb, mode)
+        caller = self._callers.pop(key, None) or Caller(*key)
+        caller.calls += 1
+        caller.last = self._now()
+        self._callers[key] = caller  # the newest stands last
+        if len(self._callers) > MAX_CALLERS:
+            del self._callers[next(iter(self._callers))]
+
+    def document(self, cluster: str) -> dict[str, object]:
+        """The page that `/status` shows."""
+        return {
+            "version": __version__,
+            "startedAt": self._started.isoformat(timespec="milliseconds"),
+            "cluster": cluster,
+            "callers": [
+                {
+                    "remote": caller.remote,
+                    "userAgent": caller.user_agent,
+                    "verb": caller.verb,
+                    "mode": caller.mode,
+                    "calls": caller.calls,
+                    "last": caller.last.isoformat(timespec="milliseconds") if caller.last else None,
+                }
+                for caller in reversed(self._callers.values())
+            ],
+        }

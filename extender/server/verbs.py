@@ -1,0 +1,113 @@
+"""filter, prioritize and preempt: bytes to bytes over one snapshot.
+
+Knows nothing of HTTP. Raises BadRequestError for a body that makes no sense, and NotSyncedError
+where nothing can be judged; filter says the latter in its answer, as only it has a field for it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+from extender import wire
+from extender.cluster.source import ClusterSource
+from extender.errors import NotSyncedError, PluginError
+from extender.framework import runner
+from extender.framework.interface import Code, Status
+from extender.framework.runner import Ledger
+from extender.framework.snapshot import Interner, NodeInfo, Snapshot
+from extender.model.core_v1 import Pod
+from extender.server.profiles import Profiles
+from extender.wire import FilterArgs
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The body of an answer, and what the log and the metrics want to know about it."""
+
+    body: bytes
+    pod: Pod
+    mode: str
+    nodes: int
+    passed: int
+    ledger: Ledger | None = None
+    error: str = ""
+
+
+class Verbs:
+    """The three verbs over one cluster source and one set of profiles."""
+
+    def __init__(self, source: ClusterSource, profiles: Profiles) -> None:
+        self._source = source
+        self._profiles = profiles
+
+    def filter(self, body: bytes) -> Answer:
+        """Who passes, and why the others do not."""
+        args = wire.decode_filter_args(body)
+        count = len(args.names)
+        try:
+            snapshot, nodes = self._resolve(args)
+        except NotSyncedError as exc:
+            answer = wire.encode_filter_error(args, str(exc))
+            return Answer(answer.body, args.pod, args.mode, count, 0, error=answer.error)
+        known = [node for node in nodes if node is not None]
+        result = runner.run_filter(
+            self._profiles.of(args.pod), args.pod, snapshot, known, clock=perf_counter
+        )
+        statuses: Sequence[Status | None] = result.statuses
+        if len(known) < count:
+            judged = iter(result.statuses)
+            statuses = [result.settled if node is None else next(judged) for node in nodes]
+        answer = wire.encode_filter(args, statuses)
+        return Answer(
+            answer.body, args.pod, args.mode, count, answer.passed, result.ledger, answer.error
+        )
+
+    def prioritize(self, body: bytes) -> Answer:
+        """A score for every node asked; one that is not known has the lowest."""
+        args = wire.decode_filter_args(body)
+        snapshot, nodes = self._resolve(args)
+        known = [node for node in nodes if node is not None]
+        result = runner.run_score(
+            self._profiles.of(args.pod), args.pod, snapshot, known, clock=perf_counter
+        )
+        scores: Sequence[int] = result.scores
+        if len(known) < len(nodes):
+            scored = iter(result.scores)
+            scores = [0 if node is None else next(scored) for node in nodes]
+        encoded = wire.encode_priorities(args.names, scores)
+        return Answer(encoded, args.pod, args.mode, len(nodes), len(known), result.ledger)
+
+    def preempt(self, body: bytes) -> Answer:
+        """The candidates on which the pod could run once the victims are gone.
+
+        Neither a taint nor a label is cured by eviction, so a refusal stands.
+        """
+        args = wire.decode_preemption_args(body)
+        snapshot = self._source.snapshot()
+        # An empty victim list would fail kube-scheduler's whole preemption.
+        names = [name for name, victims in args.victims.items() if victims.pods]
+        known = [node for node in map(snapshot.nodes.get, names) if node is not None]
+        result = runner.run_filter(
+            self._profiles.of(args.pod), args.pod, snapshot, known, clock=perf_counter
+        )
+        kept = {}
+        for node, status in zip(known, result.statuses, strict=True):
+            if status.code is Code.ERROR:
+                raise PluginError(": ".join((status.plugin, *status.reasons)))
+            if status.code is Code.SUCCESS:
+                kept[node.name] = args.victims[node.name]
+        body = wire.encode_preemption(kept)
+        return Answer(body, args.pod, args.mode, len(args.victims), len(kept), result.ledger)
+
+    def _resolve(self, args: FilterArgs) -> tuple[Snapshot, Sequence[NodeInfo | None]]:
+        """The nodes that were asked about, None for a name that nobody knows."""
+        interner = Interner()
+        carried = [interner.node_info(node) for node in args.nodes]
+        if args.raw is not None:
+            return Snapshot(), carried
+        snapshot = self._source.snapshot()
+        nodes = list(map(snapshot.nodes.get, args.names))
+        if carried:
+            by_name = {node.name: node for node in carried}
+            nodes = [by_name.get(name, node) for name, node in zip(args.names, nodes, strict=True)]
+        return snapshot, nodes

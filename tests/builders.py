@@ -1,0 +1,97 @@
+"""Keyword builders: a pod, a node, a taint in one line, new objects each time."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from extender.framework.snapshot import Interner, NodeInfo
+from extender.model.core_v1 import Node, Pod
+
+JSON = dict[str, Any]
+
+PREFIX = "scheduling.leeway/"
+
+
+def taint(key: str, value: str = "", effect: str = "NoSchedule") -> JSON:
+    return {"key": key, "value": value, "effect": effect}
+
+
+def toleration(
+    key: str = "", operator: str = "", value: str = "", effect: str = "", **more: Any
+) -> JSON:
+    return {"key": key, "operator": operator, "value": value, "effect": effect, **more}
+
+
+def requirement(key: str, operator: str, *values: str) -> JSON:
+    return {"key": key, "operator": operator, "values": list(values)}
+
+
+def required(*terms: Sequence[JSON]) -> JSON:
+    """A node affinity of which one term must match; each term is a list of requirements."""
+    selector = {"nodeSelectorTerms": [{"matchExpressions": list(term)} for term in terms]}
+    return {"requiredDuringSchedulingIgnoredDuringExecution": selector}
+
+
+def preferred(*weighed: tuple[int, Sequence[JSON]]) -> JSON:
+    """A node affinity of preferences, each a weight and a list of requirements."""
+    return {
+        "preferredDuringSchedulingIgnoredDuringExecution": [
+            {"weight": weight, "preference": {"matchExpressions": list(term)}}
+            for weight, term in weighed
+        ]
+    }
+
+
+def pod_json(
+    *tolerations: JSON,
+    name: str = "web-0",
+    namespace: str = "default",
+    scheduler: str = "",
+    affinity: JSON | None = None,
+    node_selector: Mapping[str, str] | None = None,
+    annotated_tolerations: Sequence[JSON] | str | None = None,
+    annotated_affinity: JSON | str | None = None,
+    annotations: Mapping[str, str] | None = None,
+) -> JSON:
+    """A pod as kube-scheduler sends it; annotations may be given as data or as text."""
+    carried = dict(annotations or {})
+    for suffix, content in (
+        ("tolerations", annotated_tolerations),
+        ("node-affinity", annotated_affinity),
+    ):
+        if content is not None:
+            carried[PREFIX + suffix] = content if isinstance(content, str) else json.dumps(content)
+    spec: JSON = {"tolerations": list(tolerations)}
+    if scheduler:
+        spec["schedulerName"] = scheduler
+    if affinity is not None:
+        spec["affinity"] = {"nodeAffinity": affinity}
+    if node_selector is not None:
+        spec["nodeSelector"] = dict(node_selector)
+    return {
+        "metadata": {"name": name, "namespace": namespace, "annotations": carried},
+        "spec": spec,
+    }
+
+
+def node_json(
+    name: str = "node-1",
+    *taints: JSON,
+    labels: Mapping[str, str] | None = None,
+    unschedulable: bool = False,
+) -> JSON:
+    """A node as the API server has it."""
+    return {
+        "metadata": {"name": name, "labels": dict(labels or {})},
+        "spec": {"taints": list(taints), "unschedulable": unschedulable},
+    }
+
+
+def a_pod(*tolerations: JSON, **more: Any) -> Pod:
+    return msgspec.convert(pod_json(*tolerations, **more), Pod)
+
+
+def a_node(name: str = "node-1", *taints: JSON, **more: Any) -> NodeInfo:
+    return Interner().node_info(msgspec.convert(node_json(name, *taints, **more), Node))
