@@ -8,6 +8,7 @@ a missing list as "no node fits".
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Final, TypeVar
 
 import msgspec
@@ -163,20 +164,25 @@ def encode_filter(args: FilterArgs, statuses: Sequence[Status | None]) -> Filter
     An unknown node is refused when another passes. When none passes it may be the one that
     would, so the answer is an Error: that is retried by itself, a refusal is not.
     """
-    fault = next((s for s in statuses if s is not None and s.code is Code.ERROR), None)
+    # Nodes share few statuses: by identity all work per node is done in C.
+    ids = list(map(id, statuses))
+    distinct = dict(zip(ids, statuses, strict=True))
+    fault = next((s for s in distinct.values() if s is not None and s.code is Code.ERROR), None)
     if fault is not None:
         return encode_filter_error(args, ": ".join((fault.plugin, *fault.reasons)))
-    passed = [i for i, s in enumerate(statuses) if s is not None and s.code is Code.SUCCESS]
-    unknown = statuses.count(None)
-    if unknown and not passed:
+    texts = _reason_texts(distinct)
+    refused = dict(
+        zip(
+            compress(args.names, map(texts.__contains__, ids)),
+            map(texts.__getitem__, filter(texts.__contains__, ids)),
+            strict=True,
+        )
+    )
+    passes = distinct.keys() - texts.keys()
+    unknown = ids.count(id(None))
+    if unknown and not passes:
         return encode_filter_error(args, f"{unknown} {REASON_UNKNOWN_NODE}")
-    texts = _reason_texts(statuses)
-    refused = {
-        name: texts[id(status)]
-        for name, status in zip(args.names, statuses, strict=True)
-        if id(status) in texts
-    }
-    return _filter_answer(args, passed, refused, "")
+    return _filter_answer(args, list(map(passes.__contains__, ids)), refused, "")
 
 
 def encode_filter_error(args: FilterArgs, error: str) -> FilterAnswer:
@@ -233,12 +239,13 @@ def _meta_victims(victims: _Victims | None) -> MetaVictims:
 
 
 def _filter_answer(
-    args: FilterArgs, passed: Sequence[int], refused: Mapping[str, str], error: str
+    args: FilterArgs, passes: Sequence[bool], refused: Mapping[str, str], error: str
 ) -> FilterAnswer:
+    nodes, names = None, None
     if args.raw is None:
-        nodes, names = None, [args.names[i] for i in passed]
+        names = list(compress(args.names, passes))
     else:
-        nodes, names = _NodeList(tuple(args.raw[i] for i in passed)), None
+        nodes = _NodeList(tuple(compress(args.raw, passes)))
     result = _ExtenderFilterResult(
         nodes=nodes,
         node_names=names,
@@ -248,13 +255,16 @@ def _filter_answer(
         failed_and_unresolvable_nodes=refused,
         error=error,
     )
-    return FilterAnswer(_ENCODER.encode(result), len(passed), len(refused), error)
+    return FilterAnswer(_ENCODER.encode(result), sum(passes), len(refused), error)
 
 
-def _reason_texts(statuses: Sequence[Status | None]) -> dict[int, str]:
-    """The text of each distinct refusal, by identity; brief ones where there are too many."""
-    distinct = {id(s): s for s in statuses}
-    refusals = {key: s for key, s in distinct.items() if s is None or s.code is not Code.SUCCESS}
+def _reason_texts(distinct: Mapping[int, Status | None]) -> dict[int, str]:
+    """The text of each refusal among the statuses; brief ones where there are too many."""
+    refusals = {
+        key: status
+        for key, status in distinct.items()
+        if status is None or status.code is not Code.SUCCESS
+    }
     detailed = {", ".join(s.reasons) for s in refusals.values() if s is not None and s.brief}
     too_many = (
         len(detailed) > MAX_DETAILED_REASONS

@@ -118,7 +118,7 @@ class NodeFilter(Protocol):
 
 
 class NodeScorer(Protocol):
-    """One pod's preference, already parsed; `normalize` sees the scores of all candidates."""
+    """One pod's preference, already parsed; asked once of nodes that share a key."""
 
     @property
     def facet(self) -> Facet: ...
@@ -131,7 +131,7 @@ class NodeScorer(Protocol):
     def score(self, node: NodeInfo) -> Score: ...
 
     def normalize(self, scores: Sequence[int]) -> Sequence[int]:
-        """The same scores on the scale of 0 to MAX_NODE_SCORE."""
+        """On the scale of 0 to MAX_NODE_SCORE; `scores` has what the candidates got, each once."""
         ...
 
 

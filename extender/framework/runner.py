@@ -1,12 +1,12 @@
 """The machine: runs a profile's plugins over candidates.
 
-Each question is asked once per distinct key of its facet, so the work per node is a look-up.
-The first refusal of a node stands, and a plugin is only asked about nodes that reached it.
-The clock is a parameter, because the core has none.
+Nodes that are alike in all that the plugins look at are one case, judged once: what is done for
+every node are look-ups that run in C. The first refusal of a node stands, and a plugin is only
+asked about nodes that reached it. The clock is a parameter, because the core has none.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
@@ -27,6 +27,7 @@ from extender.model.core_v1 import Pod
 MAX_EXTENDER_PRIORITY: Final = 10
 
 Clock = Callable[[], float]
+Case = tuple[Hashable, ...]
 Q = TypeVar("Q", NodeFilter, NodeScorer)
 
 
@@ -48,12 +49,6 @@ class Ledger:
     evaluations: list[Evaluation] = field(default_factory=list)
     findings: set[Finding] = field(default_factory=set)
     faults: list[Exception] = field(default_factory=list)  # of plugins that broke, for the log
-
-    def record(
-        self, plugin: str, point: ExtensionPoint, codes: Mapping[Code, int], since: float
-    ) -> None:
-        """Note one evaluation that began at `since`."""
-        self.evaluations.append(Evaluation(plugin, point, codes, self.clock() - since))
 
     def fault(self, exc: Exception) -> Status:
         """Note that a plugin broke; the status says so without its particulars."""
@@ -83,28 +78,27 @@ def run_filter(
 ) -> FilterResult:
     """Judge every candidate by every filter plugin; the first refusal of a node stands."""
     ledger = Ledger(clock)
-    questions: list[tuple[str, NodeFilter]] = []
+    judges: list[_Judge] = []
     for plugin in profile.filters:
         outcome = _parse(
             plugin.name, ExtensionPoint.PRE_FILTER, plugin.pre_filter, pod, snapshot, ledger
         )
         if not isinstance(outcome, Status):
-            questions.append((plugin.name, outcome))
+            judges.append(_Judge(plugin.name, outcome, ledger))
         elif outcome.code is not Code.SKIP:
             return FilterResult([outcome] * len(candidates), ledger, outcome)
 
-    statuses: list[Status] = [SUCCESS] * len(candidates)
-    reached: Sequence[int] = range(len(candidates))
-    nodes = candidates
-    for name, question in questions:
-        verdicts, refuses = _judge(name, question, nodes, ledger)
-        if not refuses:
-            continue
-        for index, verdict in zip(reached, verdicts, strict=True):
-            statuses[index] = verdict
-        reached = [index for index in reached if statuses[index].code is Code.SUCCESS]
-        nodes = [candidates[index] for index in reached]
-    return FilterResult(statuses, ledger)
+    cases: list[Case] = list(zip(*(judge.column(candidates) for judge in judges), strict=True))
+    if not cases:
+        return FilterResult([SUCCESS] * len(candidates), ledger)
+    examples = dict(zip(cases, candidates, strict=True))
+    sizes = Counter(cases)
+    verdicts = {
+        case: _first_refusal(judges, case, node, sizes[case]) for case, node in examples.items()
+    }
+    for judge in judges:
+        judge.close()
+    return FilterResult(list(map(verdicts.__getitem__, cases)), ledger)
 
 
 def run_score(
@@ -117,25 +111,25 @@ def run_score(
     """
     ledger = Ledger(clock)
     silent = ScoreResult([0] * len(candidates), ledger)
-    weighed: list[tuple[int, Sequence[int]]] = []
+    weighed: list[tuple[int, Sequence[Hashable], Mapping[Hashable, int]]] = []
     for plugin, weight in profile.scorers:
         outcome = _parse(plugin.name, ExtensionPoint.SCORE, plugin.pre_score, pod, snapshot, ledger)
         if not isinstance(outcome, Status):
-            scores = _score(plugin.name, outcome, candidates, ledger)
-            if len(set(scores)) > 1:
-                weighed.append((weight, scores))
+            column, scores = _score(plugin.name, outcome, candidates, ledger)
+            if len(set(scores.values())) > 1:
+                weighed.append((weight, column, scores))
         elif outcome.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
             return silent  # a rule of the pod cannot be read: no node is better than another
-    total = sum(weight for weight, _ in weighed)
-    if not total:
+    if not weighed:
         return silent
-    sums = [0] * len(candidates)
-    for weight, scores in weighed:
-        sums = [sum_ + weight * score for sum_, score in zip(sums, scores, strict=True)]
-    # sum * 10 / (100 * total), rounded half up, in integers.
-    unit = MAX_NODE_SCORE * total
-    scaled = {s: (2 * MAX_EXTENDER_PRIORITY * s + unit) // (2 * unit) for s in set(sums)}
-    return ScoreResult([scaled[s] for s in sums], ledger)
+    # sum of weight * score, divided by all weights: 0 to 100. Scaled and rounded half up.
+    unit = MAX_NODE_SCORE * sum(weight for weight, _, _ in weighed)
+    cases: list[Case] = list(zip(*(column for _, column, _ in weighed), strict=True))
+    scaled: dict[Case, int] = {}
+    for case in set(cases):
+        total = sum(w * scores[key] for key, (w, _, scores) in zip(case, weighed, strict=True))
+        scaled[case] = (2 * MAX_EXTENDER_PRIORITY * total + unit) // (2 * unit)
+    return ScoreResult(list(map(scaled.__getitem__, cases)), ledger)
 
 
 def explain(
@@ -148,10 +142,10 @@ def explain(
         outcome = _parse(
             plugin.name, ExtensionPoint.PRE_FILTER, plugin.pre_filter, pod, snapshot, ledger
         )
-        if isinstance(outcome, Status):
-            statuses.append(outcome)
-        else:
-            statuses += _judge(plugin.name, outcome, [node], ledger)[0]
+        if not isinstance(outcome, Status):
+            judge = _Judge(plugin.name, outcome, ledger)
+            outcome = judge.ask(judge.column([node])[0], node, 1)
+        statuses.append(outcome)
     return statuses
 
 
@@ -170,56 +164,85 @@ def _parse(
     except Exception as exc:  # noqa: BLE001 - one broken plugin must not take the call down
         outcome = ledger.fault(exc)
     ledger.findings |= outcome.findings
-    if isinstance(outcome, Status):
-        ledger.record(name, point, {outcome.code: 1}, since)
-        return replace(outcome, plugin=name)
-    if point is ExtensionPoint.PRE_FILTER:
-        ledger.record(name, point, {Code.SUCCESS: 1}, since)
-    return outcome
+    settled = isinstance(outcome, Status)
+    if settled or point is ExtensionPoint.PRE_FILTER:
+        code = outcome.code if isinstance(outcome, Status) else Code.SUCCESS
+        ledger.evaluations.append(Evaluation(name, point, {code: 1}, ledger.clock() - since))
+    return replace(outcome, plugin=name) if isinstance(outcome, Status) else outcome
 
 
-def _judge(
-    name: str, question: NodeFilter, nodes: Sequence[NodeInfo], ledger: Ledger
-) -> tuple[Sequence[Status], bool]:
-    """One signed status a node, and whether any is not SUCCESS."""
-    since = ledger.clock()
-    try:
-        keys = question.facet.column(nodes)
-        by_key = {key: question.filter(node) for key, node in _examples(keys, nodes)}
-    except Exception as exc:  # noqa: BLE001 - becomes the answer's Error, signed
-        keys = [None] * len(nodes)
-        by_key = {None: ledger.fault(exc)}
-    verdicts: dict[Hashable, Status] = {}
-    codes: Counter[Code] = Counter()
-    for key, count in Counter(keys).items():
-        status = by_key[key]
-        ledger.findings |= status.findings
-        verdicts[key] = replace(status, plugin=name)
-        codes[status.code] += count
-    ledger.record(name, ExtensionPoint.FILTER, codes, since)
-    return [verdicts[key] for key in keys], codes[Code.SUCCESS] < len(nodes)
+class _Judge:
+    """One filter plugin's question during one call: asks once a key, signs, counts, times."""
+
+    def __init__(self, name: str, question: NodeFilter, ledger: Ledger) -> None:
+        self._name = name
+        self._question = question
+        self._ledger = ledger
+        self._verdicts: dict[Hashable, Status] = {}
+        self._codes: Counter[Code] = Counter()
+        self._seconds = 0.0
+
+    def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
+        """What the verdict on each node depends on."""
+        since = self._ledger.clock()
+        try:
+            column = self._question.facet.column(nodes)
+        except Exception as exc:  # noqa: BLE001 - becomes the answer's Error, signed
+            column = [None] * len(nodes)
+            self._verdicts[None] = replace(self._ledger.fault(exc), plugin=self._name)
+        self._seconds += self._ledger.clock() - since
+        return column
+
+    def ask(self, key: Hashable, node: NodeInfo, count: int) -> Status:
+        """The verdict on `count` nodes that share a key, of which `node` is one."""
+        verdict = self._verdicts.get(key)
+        if verdict is None:
+            since = self._ledger.clock()
+            try:
+                verdict = self._question.filter(node)
+            except Exception as exc:  # noqa: BLE001 - becomes the answer's Error, signed
+                verdict = self._ledger.fault(exc)
+            if verdict is not SUCCESS:
+                self._ledger.findings |= verdict.findings
+                verdict = replace(verdict, plugin=self._name)
+            self._verdicts[key] = verdict
+            self._seconds += self._ledger.clock() - since
+        self._codes[verdict.code] += count
+        return verdict
+
+    def close(self) -> None:
+        """Enter into the ledger what the plugin did."""
+        self._ledger.evaluations.append(
+            Evaluation(self._name, ExtensionPoint.FILTER, self._codes, self._seconds)
+        )
+
+
+def _first_refusal(judges: Sequence[_Judge], case: Case, node: NodeInfo, count: int) -> Status:
+    for judge, key in zip(judges, case, strict=True):
+        verdict = judge.ask(key, node, count)
+        if verdict.code is not Code.SUCCESS:
+            return verdict
+    return SUCCESS
 
 
 def _score(
     name: str, question: NodeScorer, nodes: Sequence[NodeInfo], ledger: Ledger
-) -> Sequence[int]:
-    """One normalised score a node; equal ones where the plugin breaks."""
+) -> tuple[Sequence[Hashable], Mapping[Hashable, int]]:
+    """The key of each node, and the normalised score of each key; equal ones after a fault."""
     since = ledger.clock()
+    code = Code.SUCCESS
     try:
-        keys = question.facet.column(nodes)
-        by_key = {key: question.score(node) for key, node in _examples(keys, nodes)}
-        scores = question.normalize([by_key[key].value for key in keys])
+        column = question.facet.column(nodes)
+        examples = dict(zip(column, nodes, strict=True))
+        raw = {key: question.score(node) for key, node in examples.items()}
+        distinct = list({score.value for score in raw.values()})
+        normal = dict(zip(distinct, question.normalize(distinct), strict=True))
+        scores = {key: normal[score.value] for key, score in raw.items()}
+        for score in raw.values():
+            ledger.findings |= score.findings
     except Exception as exc:  # noqa: BLE001 - a score that cannot be computed is neutral
-        ledger.record(name, ExtensionPoint.SCORE, {ledger.fault(exc).code: len(nodes)}, since)
-        return [0] * len(nodes)
-    for score in by_key.values():
-        ledger.findings |= score.findings
-    ledger.record(name, ExtensionPoint.SCORE, {Code.SUCCESS: len(nodes)}, since)
-    return scores
-
-
-def _examples(
-    keys: Sequence[Hashable], nodes: Sequence[NodeInfo]
-) -> Iterable[tuple[Hashable, NodeInfo]]:
-    """One node of each key."""
-    return dict(zip(keys, nodes, strict=True)).items()
+        code = ledger.fault(exc).code
+        column, scores = [None] * len(nodes), {None: 0}
+    seconds = ledger.clock() - since
+    ledger.evaluations.append(Evaluation(name, ExtensionPoint.SCORE, {code: len(nodes)}, seconds))
+    return column, scores
