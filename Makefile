@@ -51,6 +51,8 @@ lint: $(STAMP)  ## Check format and lint; edits nothing.
 	$(BIN)/ruff check
 	$(BIN)/codespell
 	$(BIN)/validate-pyproject -q pyproject.toml
+	$(BIN)/shellcheck .ci/run deploy/image/build deploy/image/engineless
+	$(BIN)/hadolint Dockerfile
 
 .PHONY: types
 types: $(STAMP)  ## Check the types of the program and of its tests.
@@ -73,13 +75,16 @@ fmt: $(STAMP)  ## Format and mend what can be mended; edits files.
 hooks: $(STAMP)  ## Install the git hooks.
 	$(BIN)/pre-commit install
 
+COMPILE := $(BIN)/uv pip compile --upgrade --generate-hashes --universal --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet
+
 .PHONY: lock
-lock: $(STAMP)  ## Resolve the dependencies anew and write both lock files; edits files.
-	$(BIN)/uv pip compile pyproject.toml --group dev --upgrade --generate-hashes --universal --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet -o requirements-dev.lock
-	$(BIN)/uv pip compile pyproject.toml --upgrade --generate-hashes --universal --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet -o requirements.lock
+lock: $(STAMP)  ## Resolve the dependencies anew and write the lock files; edits files.
+	$(COMPILE) pyproject.toml --group dev -o requirements-dev.lock
+	$(COMPILE) pyproject.toml -o requirements.lock
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' | $(COMPILE) --python-version 3.11 - -o deploy/image/build-system.lock
 
 .PHONY: image
-image:  ## Build the container image and prove that it answers as a non-root user with a read-only root.
+image: $(STAMP)  ## Build the container image and prove that it answers as a non-root user with a read-only root.
 	deploy/image/build
 
 .PHONY: clean
