@@ -28,7 +28,7 @@ install: $(STAMP)  ## Make .venv with the leeway command and the development too
 run: $(STAMP)  ## Serve the bundled example cluster on 127.0.0.1:8888.
 	@echo 'Serving the example cluster of deploy/examples/cluster.yaml. In another terminal, try:'
 	@echo
-	@echo '  curl -s --json @deploy/examples/filter-batch.json http://127.0.0.1:8888/filter | $(PYTHON) -m json.tool'
+	@echo '  curl -s -d @deploy/examples/filter-batch.json http://127.0.0.1:8888/filter | $(PYTHON) -m json.tool'
 	@echo "  curl -s 'http://127.0.0.1:8080/readyz?verbose'"
 	@echo
 	@exec $(BIN)/leeway serve --cluster deploy/examples/cluster.yaml
@@ -50,7 +50,7 @@ lint: $(STAMP)  ## Check format and lint; edits nothing.
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/codespell
-	$(BIN)/validate-pyproject -q pyproject.toml
+	$(BIN)/validate-pyproject pyproject.toml
 	$(BIN)/shellcheck .ci/run deploy/image/build deploy/image/engineless
 	$(BIN)/hadolint Dockerfile
 
@@ -86,6 +86,10 @@ lock: $(STAMP)  ## Resolve the dependencies anew and write the lock files; edits
 .PHONY: image
 image: $(STAMP)  ## Build the container image and prove that it answers as a non-root user with a read-only root.
 	deploy/image/build
+
+.PHONY: bench
+bench: $(STAMP)  ## Measure beside a floor server of the same stack, in one run.
+	$(BIN)/python -m bench.bench_filter
 
 .PHONY: clean
 clean:  ## Remove caches and build output.

@@ -29,6 +29,10 @@ class NotSyncedError(LeewayError):
     """The cluster is not known (yet), so nothing that names nodes can be judged."""
 
 
+class NoClusterError(NotSyncedError):
+    """There is no cluster source at all, and there never will be."""
+
+
 class PluginError(LeewayError):
     """A plugin broke; the cause is chained and belongs into the log, not into an answer."""
 

@@ -4,7 +4,7 @@ The registry is a parameter, so a test makes its own. Counting happens once a ca
 aggregate; no label holds the name of a pod or a node.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
@@ -37,57 +37,42 @@ class Metrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
-        self.evaluations = Counter(
+        counter, seconds = _counters(registry), _histograms(registry, _SECONDS)
+        self.evaluations = counter(
             "scheduler_plugin_evaluation",
             "Nodes that a plugin judged, and pods that it parsed, by the status it gave.",
             ["plugin", "extension_point", "profile", "status"],
-            registry=registry,
         )
-        self.plugin_seconds = Histogram(
+        self.plugin_seconds = seconds(
             "scheduler_plugin_execution_duration_seconds",
             "Time that a plugin took for all nodes of one call.",
             ["plugin", "extension_point", "status"],
-            buckets=_SECONDS,
-            registry=registry,
         )
-        self.point_seconds = Histogram(
+        self.point_seconds = seconds(
             "scheduler_framework_extension_point_duration_seconds",
             "Time that all plugins of an extension point took for one call.",
             ["extension_point", "status", "profile"],
-            buckets=_SECONDS,
-            registry=registry,
         )
-        self.requests = Counter(
+        self.requests = counter(
             "leeway_requests",
             "Requests on the scheduler listener, by verb, mode and HTTP status.",
             ["verb", "mode", "code"],
-            registry=registry,
         )
-        self.request_seconds = Histogram(
+        self.request_seconds = seconds(
             "leeway_request_duration_seconds",
             "Time to answer a request once its body has arrived.",
             ["verb", "mode"],
-            buckets=_SECONDS,
-            registry=registry,
         )
-        self.request_nodes = Histogram(
-            "leeway_request_nodes",
-            "Nodes that a request asked about.",
-            ["verb", "mode"],
-            buckets=_NODES,
-            registry=registry,
+        self.request_nodes = _histograms(registry, _NODES)(
+            "leeway_request_nodes", "Nodes that a request asked about.", ["verb", "mode"]
         )
-        self.parse_failures = Counter(
+        self.parse_failures = counter(
             "leeway_value_parse_failures",
             "Distinct values of a call that a rule could not read, by where they stand.",
             ["source", "kind"],
-            registry=registry,
         )
-        build = Gauge(
-            "leeway_build_info", "1, labelled with the version.", ["version"], registry=registry
-        )
-        build.labels(__version__).set(1)
         self._profiles: set[str] = set()
+        _build_info(registry)
 
     def profile_label(self, scheduler_name: str) -> str:
         """A bounded label for a name that comes from outside: the first 20 stand."""
@@ -127,3 +112,22 @@ def _summary(codes: Iterable[Code]) -> Code:
     """One status for many: a fault shows, and any node that passes makes it a success."""
     present = set(codes)
     return next((code for code in _WORST_FIRST if code in present), Code.SUCCESS)
+
+
+def _counters(registry: CollectorRegistry) -> Callable[[str, str, list[str]], Counter]:
+    return lambda name, text, labels: Counter(name, text, labels, registry=registry)
+
+
+def _histograms(
+    registry: CollectorRegistry, buckets: Sequence[float]
+) -> Callable[[str, str, list[str]], Histogram]:
+    return lambda name, text, labels: Histogram(
+        name, text, labels, buckets=buckets, registry=registry
+    )
+
+
+def _build_info(registry: CollectorRegistry) -> None:
+    gauge = Gauge(
+        "leeway_build_info", "1, labelled with the version.", ["version"], registry=registry
+    )
+    gauge.labels(__version__).set(1)

@@ -5,7 +5,7 @@ import argparse
 import yaml
 
 from extender.cli import flags
-from extender.config import loading
+from extender.config import printing
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -23,6 +23,6 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the effective configuration."""
-    document = loading.to_document(flags.effective_config(arguments))
+    document = printing.to_document(flags.effective_config(arguments))
     print(yaml.safe_dump(document, sort_keys=False), end="")
     return 0

@@ -34,8 +34,8 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 def run(arguments: argparse.Namespace) -> int:
     """Serve until SIGTERM or SIGINT."""
     config = flags.effective_config(arguments)
-    _require_built(config)
     logs.set_up(config.logging)
+    _require_built(config)
     source: ClusterSource = FileSource(config.cluster_files) if config.cluster_files else NoSource()
     server = Server(config, source)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as loop:

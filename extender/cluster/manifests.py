@@ -30,7 +30,14 @@ def load_nodes(paths: Iterable[str | Path]) -> list[Node]:
 def _files(path: Path) -> Sequence[Path]:
     if not path.is_dir():
         return [path]
-    files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
+    files = sorted(
+        file
+        for file in path.rglob("*")
+        # Kubernetes mounts a ConfigMap as links into a hidden folder beside them.
+        if file.suffix in SUFFIXES
+        and not any(part.startswith(".") for part in file.relative_to(path).parts)
+        and file.is_file()
+    )
     if not files:
         raise ManifestError(f"{path}: no file in it ends in {', '.join(sorted(SUFFIXES))}")
     return files
@@ -56,12 +63,12 @@ def _objects(file: Path, document: Plain) -> Iterator[dict[str, Plain]]:
         raise ManifestError(f"{file}: a document is not a Kubernetes object: it has no kind")
     if document["kind"] == "Node":
         yield document
-    elif str(document["kind"]).endswith("List"):
-        items = document.get("items") or []
-        if not isinstance(items, list):
+    elif document["kind"] in ("List", "NodeList"):
+        items = document.get("items")
+        if not isinstance(items, list | None):
             raise ManifestError(f"{file}: items of a {document['kind']} must be a list")
-        for item in items:
-            # `kubectl get -o json` gives a List of objects with kinds; a NodeList has none.
+        for item in items or ():
+            # Objects of a List, as `kubectl get -o json` gives it, have kinds; of a NodeList not.
             if isinstance(item, dict) and document["kind"] == "NodeList":
                 item = {"kind": "Node", **item}
             yield from _objects(file, item)
@@ -70,7 +77,7 @@ def _objects(file: Path, document: Plain) -> Iterator[dict[str, Plain]]:
 def _node(file: Path, item: dict[str, Plain]) -> Node:
     try:
         node = msgspec.convert(documents.without_nulls(item), Node)
-    except msgspec.ValidationError as exc:
+    except (msgspec.ValidationError, DocumentError) as exc:
         metadata = item.get("metadata")
         name = metadata.get("name", "") if isinstance(metadata, dict) else ""
         raise ManifestError(f"{file}: Node {name!r}: {exc}") from exc

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from extender.cluster import manifests
-from extender.errors import NotSyncedError
+from extender.errors import NoClusterError
 from extender.framework.snapshot import Snapshot, snapshot_of
 
 
@@ -29,7 +29,7 @@ class NoSource:
 
     def snapshot(self) -> Snapshot:
         """Always a fault."""
-        raise NotSyncedError(
+        raise NoClusterError(
             "no cluster source: node names cannot be resolved; start leeway serve with --cluster,"
             " or set nodeCacheCapable: false"
         )

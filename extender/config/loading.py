@@ -1,6 +1,6 @@
-"""The configuration file and the flags, read together; and the effective result, written."""
+"""The configuration file and the flags, read together."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -59,52 +59,19 @@ def load(file: Path | None, flags: Mapping[str, Plain]) -> Config:
     named = {PATH_OF_FLAG[flag]: flag for flag in flags}
     config = _config(Reader(data, problems, flags=named))
     if problems:
-        where = f"{file}: " if file else ""
-        raise ConfigError([f"{where}{problem}" for problem in problems])
+        raise ConfigError([_located(problem, file, named.values()) for problem in problems])
     return config
 
 
-def to_document(config: Config) -> dict[str, Plain]:
-    """The configuration in the shape of the file, every default written out."""
-    listen: dict[str, Plain] = {
-        "scheduler": str(config.listen.scheduler),
-        "ops": str(config.listen.ops),
-    }
-    if config.listen.admission:
-        listen["admission"] = str(config.listen.admission)
-    document: dict[str, Plain] = {"apiVersion": API_VERSION, "kind": KIND, "listen": listen}
-    tls = {"scheduler": config.scheduler_tls, "admission": config.admission_tls}
-    document["tls"] = {name: _tls_document(files) for name, files in tls.items() if files}
-    document["cluster"] = _cluster_document(config)
-    document["featureGates"] = {
-        name: bool(getattr(config.gates, attribute)) for name, attribute in ATTRIBUTE_OF.items()
-    }
-    if config.profiles:
-        document["profiles"] = [_profile_document(profile) for profile in config.profiles]
-    return document | {
-        "annotationPrefix": config.annotation_prefix,
-        "reasons": config.reasons,
-        "noExecute": config.no_execute,
-        "catchUp": _duration_text(config.catch_up),
-        **(
-            {}
-            if config.max_staleness is None
-            else {"maxStaleness": _duration_text(config.max_staleness)}
-        ),
-        "limits": {
-            "requestBytes": config.limits.request_bytes,
-            "annotationBytes": config.limits.annotation_bytes,
-            "celCacheEntries": config.limits.cel_cache_entries,
-            "bodyTimeout": _duration_text(config.limits.body_timeout),
-            "drainTimeout": _duration_text(config.limits.drain_timeout),
-        },
-        "logging": {"format": config.logging.format, "verbosity": config.logging.verbosity},
-    }
+def _located(problem: str, file: Path | None, flags: Collection[str]) -> str:
+    """The problem with the file it stands in; one that a flag brought has no file."""
+    by_flag = problem.split(":", 1)[0] in flags
+    return problem if by_flag or not file else f"{file}: {problem}"
 
 
 def _read_file(file: Path) -> dict[str, Plain]:
     try:
-        data = documents.parse_one(file.read_text(), _FILE_BYTES)
+        data = documents.parse_one(file.read_text(encoding="utf-8"), _FILE_BYTES)
     except OSError as exc:
         raise ConfigError([f"{file}: cannot be read: {exc.strerror}"]) from exc
     except (DocumentError, UnicodeDecodeError) as exc:
@@ -150,7 +117,9 @@ def _config(root: Reader) -> Config:
         cluster_files=files,
         gates=_gates(root.section("featureGates")),
         profiles=_profiles(root),
-        annotation_prefix=root.value("annotationPrefix", _DEFAULT.annotation_prefix, reading.text),
+        annotation_prefix=root.value(
+            "annotationPrefix", _DEFAULT.annotation_prefix, reading.annotation_prefix
+        ),
         reasons=root.value("reasons", _DEFAULT.reasons, reading.one_of("detailed", "redacted")),
         no_execute=root.value("noExecute", _DEFAULT.no_execute, reading.one_of("narrow", "join")),
         catch_up=root.value("catchUp", _DEFAULT.catch_up, reading.duration),
@@ -186,10 +155,10 @@ def _tls_files(section: Reader, *, client_ca: bool) -> TLSFiles | None:
     section.finish()
     if cert and key:
         return TLSFiles(cert, key, ca)
-    if cert or ca:
-        section.problem("keyFile", "is missing: TLS needs both certFile and keyFile")
-    if key or (ca and not cert):
-        section.problem("certFile", "is missing: TLS needs both certFile and keyFile")
+    if cert or key or ca:
+        for name, value in (("certFile", cert), ("keyFile", key)):
+            if not value:
+                section.problem(name, "is missing: TLS needs both certFile and keyFile")
     return None
 
 
@@ -277,27 +246,3 @@ def _logging(section: Reader) -> Logging:
     )
     section.finish()
     return logging
-
-
-def _tls_document(files: TLSFiles) -> Plain:
-    document: dict[str, Plain] = {"certFile": files.cert_file, "keyFile": files.key_file}
-    return document | ({"clientCAFile": files.client_ca_file} if files.client_ca_file else {})
-
-
-def _cluster_document(config: Config) -> Plain:
-    if config.kubeconfig:
-        return {"kubeconfig": config.kubeconfig}
-    return {"files": list(config.cluster_files)} if config.cluster_files else {}
-
-
-def _profile_document(profile: ProfileConfig) -> Plain:
-    plugins: list[Plain] = [
-        {"name": name, "weight": weight} if DEFAULT_WEIGHTS[name] else {"name": name}
-        for name, weight in profile.weights.items()
-    ]
-    return {"schedulerName": profile.scheduler_name, "plugins": plugins}
-
-
-def _duration_text(seconds: float) -> str:
-    milliseconds = round(seconds * 1000)
-    return f"{milliseconds}ms" if milliseconds % 1000 else f"{milliseconds // 1000}s"

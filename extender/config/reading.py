@@ -5,11 +5,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
 from extender.config.schema import Address
+from extender.match import selectors
 from extender.model.documents import Plain
 
 T = TypeVar("T")
 
-_DURATION: Final = re.compile(r"(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?(?:(\d{1,9})ms)?")
+_DURATION: Final = re.compile(
+    r"(?:([0-9]{1,9})h)?(?:([0-9]{1,9})m)?(?:([0-9]{1,9})s)?(?:([0-9]{1,9})ms)?"
+)
 _DURATION_UNITS: Final = (3600.0, 60.0, 1.0, 0.001)
 _PORT_MAX: Final = 65535
 _EMPTY: Final[Mapping[str, Plain]] = {}
@@ -90,6 +93,14 @@ def text(raw: Plain) -> str:
     if not raw:
         raise ValueError("must not be empty")
     return raw
+
+
+def annotation_prefix(raw: Plain) -> str:
+    """What stands before the names of our annotations: a DNS subdomain and a slash."""
+    prefix = text(raw)
+    if not prefix.endswith("/") or not selectors.is_label_key(f"{prefix}x"):
+        raise ValueError(f"must be a DNS name and a slash, such as scheduling.leeway/, not {raw!r}")
+    return prefix
 
 
 def texts(raw: Plain) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
+from extender.errors import PluginError
 from extender.framework.interface import (
     MAX_NODE_SCORE,
     SUCCESS,
@@ -145,7 +146,7 @@ def explain(
         if not isinstance(outcome, Status):
             judge = _Judge(plugin.name, outcome, ledger)
             outcome = judge.ask(judge.column([node])[0], node, 1)
-        statuses.append(outcome)
+        statuses.append(replace(outcome, plugin=plugin.name))
     return statuses
 
 
@@ -187,6 +188,8 @@ class _Judge:
         since = self._ledger.clock()
         try:
             column = self._question.facet.column(nodes)
+            if len(column) != len(nodes):
+                raise PluginError(f"a column of {len(column)} for {len(nodes)} nodes")  # noqa: TRY301
         except Exception as exc:  # noqa: BLE001 - becomes the answer's Error, signed
             column = [None] * len(nodes)
             self._verdicts[None] = replace(self._ledger.fault(exc), plugin=self._name)

@@ -100,7 +100,7 @@ def _outcome(name: str, text: str, kind: type[T], limit: int) -> T | AnnotationE
     try:
         data = documents.parse_one(text, limit, max_values=_MAX_VALUES)
         return msgspec.convert(documents.without_nulls(data), kind)
-    except (DocumentError, msgspec.ValidationError, RecursionError) as exc:
+    except (DocumentError, msgspec.ValidationError) as exc:
         return AnnotationError(f"pod annotation {name} is invalid: {exc}")
 
 

@@ -17,6 +17,8 @@ import yaml
 from extender.errors import DocumentError
 
 MAX_DEPTH: Final = 32
+# Without a line: whether JSON or YAML is told depends on how deep the stack is already.
+TOO_DEEP: Final = f"nested deeper than {MAX_DEPTH}"
 
 _NULLS: Final = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOLEANS: Final = {
@@ -52,8 +54,10 @@ def parse_all(text: str, limit: int, *, max_values: int | None = None) -> list[P
         raise DocumentError(f"{size} bytes are more than the limit of {limit}")
     try:
         return [msgspec.json.decode(text)]
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        pass  # not JSON, or deeper than anything legitimate: the guarded way tells which
+    except (msgspec.DecodeError, UnicodeError):
+        pass  # not JSON
+    except RecursionError as exc:
+        raise DocumentError(TOO_DEEP) from exc
     try:
         return list(_documents(_parse_events(text, max_values)))
     except yaml.MarkedYAMLError as exc:
@@ -62,13 +66,18 @@ def parse_all(text: str, limit: int, *, max_values: int | None = None) -> list[P
         raise DocumentError(str(exc).splitlines()[0]) from exc
 
 
-def without_nulls(data: Plain) -> Plain:
-    """The same data with `null` fields left out: Go reads a null field as an absent one."""
-    if isinstance(data, dict):
-        return {key: without_nulls(value) for key, value in data.items() if value is not None}
+def without_nulls(data: Plain, depth: int = 0) -> Plain:
+    """The same data with `null` fields left out: Go reads a null field as an absent one.
+
+    Refuses what is too deep by counting, as JSON comes here unguarded.
+    """
+    if not isinstance(data, dict | list):
+        return data
+    if depth == MAX_DEPTH:
+        raise DocumentError(TOO_DEEP)
     if isinstance(data, list):
-        return [without_nulls(value) for value in data]
-    return data
+        return [without_nulls(value, depth + 1) for value in data]
+    return {k: without_nulls(value, depth + 1) for k, value in data.items() if value is not None}
 
 
 def _parse_events(text: str, max_values: int | None) -> Iterator[yaml.Event]:
@@ -118,7 +127,7 @@ class _Builder:
         if event.tag is not None:
             raise _refused(event, "tags are not supported")
         if len(self._open) == MAX_DEPTH:
-            raise _refused(event, f"nested deeper than {MAX_DEPTH}")
+            raise DocumentError(TOO_DEEP)
         self.add(collection, event)
         self._open.append(collection)
         self._keys.append(_KEY_PENDING)

@@ -18,7 +18,9 @@ from extender.errors import (
 
 async def read(request: web.BaseRequest, limits: Limits) -> bytes:
     """The whole body, or the fault that says which limit it breaks."""
-    encoding = request.headers.get("Content-Encoding", "").strip().lower()
+    # A list may stand on several lines.
+    encodings = ",".join(request.headers.getall("Content-Encoding", ())).lower()
+    encoding = ",".join(part for word in encodings.split(",") if (part := word.strip()))
     if encoding not in ("", "identity"):
         raise UnsupportedEncodingError(
             f"Content-Encoding {encoding[:64]!r} is not supported: send the body as it is"

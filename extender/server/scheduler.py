@@ -7,6 +7,7 @@ kube-scheduler reads nothing but 200, and only filter has a field to say what we
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import asdict
 from http import HTTPStatus
 from time import perf_counter
 from typing import Final
@@ -120,6 +121,9 @@ class SchedulerDoor:
             verb,
             extra={"fields": _log_fields(result, seconds)},
         )
+        if log.isEnabledFor(logging.DEBUG):
+            for finding in result.ledger.findings if result.ledger else ():
+                log.debug("unreadable value", extra={"fields": asdict(finding)})
         return web.Response(body=result.body, content_type="application/json")
 
     def _count(self, verb: str, result: Answer, seconds: float) -> None:
@@ -138,6 +142,10 @@ class SchedulerDoor:
     def _fault(self, request: web.Request, verb: str, exc: Exception) -> web.Response:
         if isinstance(exc, LeewayError):
             sentence = str(exc)
+            if exc.__cause__ is not None:
+                log.error(
+                    "a plugin broke", exc_info=exc.__cause__, extra={"fields": {"verb": verb}}
+                )
         else:
             sentence = f"internal fault ({type(exc).__name__}): see the log of the extender"
             log.error("internal fault", exc_info=exc, extra={"fields": {"verb": verb}})

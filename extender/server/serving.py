@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import os
 import ssl
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -118,6 +119,8 @@ async def _listen(
     try:
         await site.start()
     except OSError as exc:
-        raise ConfigError([f"listen.{name}: cannot listen on {address}: {exc.strerror}"]) from exc
+        raise ConfigError(
+            [f"listen.{name}: cannot listen on {address}: {os.strerror(exc.errno or 0)}"]
+        ) from exc
     host, port = runner.addresses[0][:2]
     return Listening(name, Address(host, port), "https" if context else "http")

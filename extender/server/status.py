@@ -26,7 +26,8 @@ class Readiness:
         for name, check in self._checks.items():
             why, remark = check()
             if why is None:
-                lines.append(f"[+]{name} ok" + (f": {remark}" if remark else ""))
+                lines.append(f"[+]{name} ok")
+                lines += [f"    {remark}"] if remark else []
             else:
                 lines.append(f"[-]{name} failed: {why}")
                 ready = False

@@ -31,6 +31,7 @@ class ReloadingTLS:
             self.context = _context(files)
         except OSError as exc:  # ssl.SSLError is one
             raise ConfigError([f"TLS: {_sentence(exc, files)}"]) from exc
+        self._complaint = ""  # about the newest files; said once
         self.context.sni_callback = self._use_current
 
     def reload_if_changed(self) -> bool:
@@ -42,9 +43,12 @@ class ReloadingTLS:
             self._current = _context(self._files)
         except OSError as exc:
             # Half-written or mismatched for now: the next look tries again.
-            log.warning("TLS files cannot be loaded, the old ones stay: %s", exc)
+            if str(exc) != self._complaint:
+                log.warning("TLS files cannot be loaded, the old ones stay: %s", exc)
+            self._complaint = str(exc)
             return False
         self._stamp = stamp
+        self._complaint = ""
         log.info("TLS files reloaded")
         return True
 
@@ -71,9 +75,18 @@ def _context(files: TLSFiles) -> ssl.SSLContext:
     return context
 
 
+def _culprit(files: TLSFiles) -> str:
+    """Which of the files it is that cannot be loaded; OpenSSL does not say."""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(files.cert_file, files.key_file)
+    except ssl.SSLError:
+        return f"{files.cert_file} with {files.key_file}"
+    return str(files.client_ca_file)
+
+
 def _sentence(exc: OSError, files: TLSFiles) -> str:
     if isinstance(exc, FileNotFoundError):
         return f"{exc.filename or files.cert_file} does not exist"
     if isinstance(exc, ssl.SSLError):
-        return f"{files.cert_file} and {files.key_file} cannot be used: {exc.reason or exc}"
+        return f"{_culprit(files)} cannot be used: {exc.reason or exc}"
     return str(exc)

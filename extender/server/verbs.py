@@ -10,14 +10,14 @@ from time import perf_counter
 
 from extender import wire
 from extender.cluster.source import ClusterSource
-from extender.errors import NotSyncedError, PluginError
+from extender.errors import NoClusterError, NotSyncedError, PluginError
 from extender.framework import runner
 from extender.framework.interface import Code, Status
 from extender.framework.runner import Ledger
 from extender.framework.snapshot import Interner, NodeInfo, Snapshot
 from extender.model.core_v1 import Pod
 from extender.server.profiles import Profiles
-from extender.wire import FilterArgs
+from extender.wire import FilterArgs, PreemptArgs
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Verbs:
         Neither a taint nor a label is cured by eviction, so a refusal stands.
         """
         args = wire.decode_preemption_args(body)
-        snapshot = self._source.snapshot()
+        snapshot = self._snapshot_for_preempt(args)
         # An empty victim list would fail kube-scheduler's whole preemption.
         names = [name for name, victims in args.victims.items() if victims.pods]
         known = [node for node in map(snapshot.nodes.get, names) if node is not None]
@@ -93,11 +93,22 @@ class Verbs:
         kept = {}
         for node, status in zip(known, result.statuses, strict=True):
             if status.code is Code.ERROR:
-                raise PluginError(": ".join((status.plugin, *status.reasons)))
+                cause = next(iter(result.ledger.faults), None)
+                raise PluginError(": ".join((status.plugin, *status.reasons))) from cause
             if status.code is Code.SUCCESS:
                 kept[node.name] = args.victims[node.name]
         body = wire.encode_preemption(kept)
         return Answer(body, args.pod, args.mode, len(args.victims), len(kept), result.ledger)
+
+    def _snapshot_for_preempt(self, args: PreemptArgs) -> Snapshot:
+        try:
+            return self._source.snapshot()
+        except NoClusterError:
+            if args.mode == "names":
+                raise
+            # Whole-node mode needs no cluster, but a preemption only ever names nodes: all
+            # are unknown, and unknown ones are left out.
+            return Snapshot()
 
     def _resolve(self, args: FilterArgs) -> tuple[Snapshot, Sequence[NodeInfo | None]]:
         """The nodes that were asked about, None for a name that nobody knows."""

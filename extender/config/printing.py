@@ -1,0 +1,69 @@
+"""The effective configuration, written as the file that would say the same."""
+
+from extender.config.loading import API_VERSION, KIND
+from extender.config.schema import Config, ProfileConfig, TLSFiles
+from extender.match.gates import ATTRIBUTE_OF
+from extender.model.documents import Plain
+from extender.plugins import DEFAULT_WEIGHTS
+
+
+def to_document(config: Config) -> dict[str, Plain]:
+    """The configuration in the shape of the file, every default written out."""
+    listen: dict[str, Plain] = {
+        "scheduler": str(config.listen.scheduler),
+        "ops": str(config.listen.ops),
+    }
+    if config.listen.admission:
+        listen["admission"] = str(config.listen.admission)
+    document: dict[str, Plain] = {"apiVersion": API_VERSION, "kind": KIND, "listen": listen}
+    tls = {"scheduler": config.scheduler_tls, "admission": config.admission_tls}
+    document["tls"] = {name: _tls_document(files) for name, files in tls.items() if files}
+    document["cluster"] = _cluster_document(config)
+    document["featureGates"] = {
+        name: bool(getattr(config.gates, attribute)) for name, attribute in ATTRIBUTE_OF.items()
+    }
+    if config.profiles:
+        document["profiles"] = [_profile_document(profile) for profile in config.profiles]
+    return document | {
+        "annotationPrefix": config.annotation_prefix,
+        "reasons": config.reasons,
+        "noExecute": config.no_execute,
+        "catchUp": _duration_text(config.catch_up),
+        **(
+            {}
+            if config.max_staleness is None
+            else {"maxStaleness": _duration_text(config.max_staleness)}
+        ),
+        "limits": {
+            "requestBytes": config.limits.request_bytes,
+            "annotationBytes": config.limits.annotation_bytes,
+            "celCacheEntries": config.limits.cel_cache_entries,
+            "bodyTimeout": _duration_text(config.limits.body_timeout),
+            "drainTimeout": _duration_text(config.limits.drain_timeout),
+        },
+        "logging": {"format": config.logging.format, "verbosity": config.logging.verbosity},
+    }
+
+
+def _tls_document(files: TLSFiles) -> Plain:
+    document: dict[str, Plain] = {"certFile": files.cert_file, "keyFile": files.key_file}
+    return document | ({"clientCAFile": files.client_ca_file} if files.client_ca_file else {})
+
+
+def _cluster_document(config: Config) -> Plain:
+    if config.kubeconfig:
+        return {"kubeconfig": config.kubeconfig}
+    return {"files": list(config.cluster_files)} if config.cluster_files else {}
+
+
+def _profile_document(profile: ProfileConfig) -> Plain:
+    plugins: list[Plain] = [
+        {"name": name, "weight": weight} if DEFAULT_WEIGHTS[name] else {"name": name}
+        for name, weight in profile.weights.items()
+    ]
+    return {"schedulerName": profile.scheduler_name, "plugins": plugins}
+
+
+def _duration_text(seconds: float) -> str:
+    milliseconds = round(seconds * 1000)
+    return f"{milliseconds}ms" if milliseconds % 1000 else f"{milliseconds // 1000}s"
