@@ -6,7 +6,15 @@ from typing import Any
 
 import msgspec
 
-from extender.framework.snapshot import Interner, NodeInfo
+from extender.framework.interface import (
+    Code,
+    FilterPlugin,
+    NodeFilter,
+    NodeScorer,
+    ScorePlugin,
+    Status,
+)
+from extender.framework.snapshot import Interner, NodeInfo, Snapshot
 from extender.model.core_v1 import Node, Pod
 
 JSON = dict[str, Any]
@@ -95,3 +103,34 @@ def a_pod(*tolerations: JSON, **more: Any) -> Pod:
 
 def a_node(name: str = "node-1", *taints: JSON, **more: Any) -> NodeInfo:
     return Interner().node_info(msgspec.convert(node_json(name, *taints, **more), Node))
+
+
+def some_nodes(*nodes: JSON) -> list[NodeInfo]:
+    """Nodes of one cluster: what they share is shared."""
+    interner = Interner()
+    return [interner.node_info(msgspec.convert(node, Node)) for node in nodes]
+
+
+def refused(*reasons: str, plugin: str = "") -> Status:
+    """A refusal that no eviction cures, whole."""
+    return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons, plugin)
+
+
+def question_of(plugin: FilterPlugin, pod: Pod) -> NodeFilter:
+    """What a plugin asks of nodes for this pod; it must have something to ask."""
+    question = plugin.pre_filter(pod, Snapshot())
+    assert not isinstance(question, Status), question
+    return question
+
+
+def judge(plugin: FilterPlugin, pod: Pod, node: NodeInfo) -> Status:
+    """What one plugin says of one node."""
+    question = plugin.pre_filter(pod, Snapshot())
+    return question if isinstance(question, Status) else question.filter(node)
+
+
+def scorer_of(plugin: ScorePlugin, pod: Pod) -> NodeScorer:
+    """How a plugin scores nodes for this pod; it must have something to say."""
+    scorer = plugin.pre_score(pod, Snapshot())
+    assert not isinstance(scorer, Status), scorer
+    return scorer

@@ -11,9 +11,9 @@ from extender.model.documents import Plain
 T = TypeVar("T")
 
 _DURATION: Final = re.compile(
-    r"(?:([0-9]{1,9})h)?(?:([0-9]{1,9})m)?(?:([0-9]{1,9})s)?(?:([0-9]{1,9})ms)?"
+    r"(?:([0-9]{1,18})h)?(?:([0-9]{1,18})m)?(?:([0-9]{1,18})s)?(?:([0-9]{1,18})ms)?"
 )
-_DURATION_UNITS: Final = (3600.0, 60.0, 1.0, 0.001)
+_MILLISECONDS: Final = (3_600_000, 60_000, 1_000, 1)
 _PORT_MAX: Final = 65535
 _EMPTY: Final[Mapping[str, Plain]] = {}
 
@@ -148,11 +148,10 @@ def duration(raw: Plain) -> float:
     matched = _DURATION.fullmatch(raw) if isinstance(raw, str) and raw else None
     if matched is None:
         raise ValueError(f"must be a duration such as 20s or 50ms, not {raw!r}")
-    return sum(
-        int(part) * unit
-        for part, unit in zip(matched.groups(), _DURATION_UNITS, strict=True)
-        if part
+    milliseconds = sum(
+        int(part) * unit for part, unit in zip(matched.groups(), _MILLISECONDS, strict=True) if part
     )
+    return milliseconds / 1000
 
 
 def positive_duration(raw: Plain) -> float:

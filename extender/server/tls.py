@@ -65,7 +65,7 @@ class ReloadingTLS:
 def _context(files: TLSFiles) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.load_cert_chain(files.cert_file, files.key_file)
+    context.load_cert_chain(files.cert_file, files.key_file, _no_passphrase)
     if files.client_ca_file:
         context.load_verify_locations(files.client_ca_file)
         context.verify_mode = ssl.CERT_REQUIRED
@@ -75,10 +75,17 @@ def _context(files: TLSFiles) -> ssl.SSLContext:
     return context
 
 
+def _no_passphrase() -> str:
+    """An encrypted key is a fault: without this OpenSSL would ask whoever is at the terminal."""
+    return ""
+
+
 def _culprit(files: TLSFiles) -> str:
     """Which of the files it is that cannot be loaded; OpenSSL does not say."""
     try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(files.cert_file, files.key_file)
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(
+            files.cert_file, files.key_file, _no_passphrase
+        )
     except ssl.SSLError:
         return f"{files.cert_file} with {files.key_file}"
     return str(files.client_ca_file)

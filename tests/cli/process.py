@@ -1,0 +1,132 @@
+"""`leeway` as a process of its own, as a person starts it."""
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ON_FREE_PORTS = ("--scheduler-listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0")
+SCRIPT = str(Path(sys.executable).with_name("leeway"))
+MODULE = (sys.executable, "-m", "extender")
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(*arguments: str, command: tuple[str, ...] = MODULE) -> Ended:
+    """Run a command that ends by itself, without a terminal."""
+    ended = subprocess.run(  # noqa: S603 - our own command
+        [*command, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """A running `leeway serve`: where it listens, and what it has logged so far."""
+
+    process: subprocess.Popen[str]
+    lines: list[str]  # what it printed when it had begun to listen
+    log: Path
+
+    @property
+    def scheduler(self) -> tuple[str, int]:
+        return _address(self.lines[0])
+
+    @property
+    def ops(self) -> tuple[str, int]:
+        return _address(self.lines[1])
+
+    def ask(self, verb: str, body: object) -> Any:
+        """The JSON answer to one verb; anything but 200 fails the test."""
+        status, text = _exchange(self.scheduler, "POST", f"/{verb}", json.dumps(body).encode())
+        assert status == 200, text
+        return json.loads(text)
+
+    def get(self, path: str) -> tuple[int, str]:
+        """Status and text of a page of the ops listener."""
+        return _exchange(self.ops, "GET", path)
+
+    def connect(self) -> socket.socket:
+        """A plain connection to the scheduler listener."""
+        return socket.create_connection(self.scheduler)
+
+    def logged(self) -> str:
+        return self.log.read_text(encoding="utf-8")
+
+    def signal(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def ended(self) -> int:
+        """Wait for the end; the exit code."""
+        return self.process.wait()
+
+    def stop(self) -> int:
+        self.signal(signal.SIGTERM)
+        return self.ended()
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for what another process does in its own time; the test's time-out is the limit."""
+    while not holds():
+        time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def serving(
+    folder: Path, *arguments: str, command: tuple[str, ...] = MODULE, **environment: str
+) -> Iterator[Serving]:
+    """`leeway serve` on free ports; killed on the way out if it still runs."""
+    log = folder / "stderr.log"
+    with log.open("w") as errors:
+        process = subprocess.Popen(  # noqa: S603 - our own command
+            [*command, "serve", *ON_FREE_PORTS, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            env={**os.environ, **environment},
+            start_new_session=True,
+        )
+    with process:
+        try:
+            assert process.stdout is not None
+            lines = [process.stdout.readline().rstrip("\n") for _ in range(2)]
+            assert all(lines), log.read_text()
+            yield Serving(process, lines, log)
+        finally:
+            process.kill()
+
+
+def _exchange(
+    address: tuple[str, int], method: str, path: str, body: bytes | None = None
+) -> tuple[int, str]:
+    with contextlib.closing(http.client.HTTPConnection(*address)) as connection:
+        connection.request(method, path, body)
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+
+
+def _address(line: str) -> tuple[str, int]:
+    host, port = line.split()[3].rsplit(":", 1)
+    return host, int(port)

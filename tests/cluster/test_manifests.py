@@ -1,0 +1,261 @@
+"""A cluster out of files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from extender.cluster import manifests
+from extender.errors import ManifestError
+from extender.model.core_v1 import Node, NodeSpec, ObjectMeta, Taint
+from tests.builders import JSON
+
+EXAMPLES = Path(__file__).parent.parent.parent / "deploy" / "examples"
+
+
+def named(name: str, **more: Any) -> JSON:
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, **more}
+
+
+def names(*paths: Path) -> list[str]:
+    return [node.metadata.name for node in manifests.load_nodes(paths) if node.metadata]
+
+
+def write(folder: Path, name: str, content: object) -> Path:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    text = content if isinstance(content, str) else json.dumps(content)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+YAML = """\
+# A comment, and a document with nothing in it.
+---
+apiVersion: v1
+kind: Node
+metadata:
+  name: one
+  labels: {zone: a, version: "1.20"}
+spec:
+  taints:
+  - {key: sla, value: "950", effect: NoSchedule}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: ignored}
+---
+kind: Node
+metadata: {name: two}
+spec: {unschedulable: true}
+---
+"""
+
+
+def test_every_node_of_a_yaml_file_is_read_whole(tmp_path: Path) -> None:
+    assert manifests.load_nodes([write(tmp_path, "a.yaml", YAML)]) == [
+        Node(
+            metadata=ObjectMeta(name="one", labels={"zone": "a", "version": "1.20"}),
+            spec=NodeSpec(taints=(Taint("sla", "950", "NoSchedule"),)),
+        ),
+        Node(metadata=ObjectMeta(name="two"), spec=NodeSpec(unschedulable=True)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        pytest.param(named("a"), ["a"], id="one object"),
+        pytest.param(
+            {"kind": "List", "items": [named("a"), {"kind": "Pod"}, named("b")]},
+            ["a", "b"],
+            id="a List of several kinds",
+        ),
+        pytest.param(
+            {"kind": "NodeList", "items": [{"metadata": {"name": "a"}}, named("b")]},
+            ["a", "b"],
+            id="a NodeList, whose items have no kind",
+        ),
+        pytest.param(
+            {"kind": "List", "items": [{"kind": "List", "items": [named("a")]}]},
+            ["a"],
+            id="a List in a List",
+        ),
+        pytest.param({"kind": "List", "items": None}, [], id="a List of null"),
+        pytest.param({"kind": "List"}, [], id="a List without items"),
+        pytest.param({"kind": "NodeList", "items": []}, [], id="an empty NodeList"),
+        pytest.param({"kind": "List", "items": [None, named("a")]}, ["a"], id="a null item"),
+        pytest.param({"kind": "Deployment", "spec": {"x": 1}}, [], id="another kind"),
+        pytest.param(
+            {"kind": "PodList", "items": [{"metadata": {"name": "web-0"}}]},
+            [],
+            id="a PodList, whose items have no kind",
+        ),
+        pytest.param(
+            {"kind": "AllowList", "items": "a custom resource may have what it likes"},
+            [],
+            id="another kind whose name ends in List",
+        ),
+        pytest.param(
+            named("a", spec=None, status={"anything": [1, 2, {}]}),
+            ["a"],
+            id="a null spec and a status",
+        ),
+        pytest.param(
+            {
+                "kind": "Node",
+                "metadata": {"name": "a", "labels": None, "annotations": None},
+                "spec": {"taints": None, "unschedulable": None},
+            },
+            ["a"],
+            id="null wherever Go may write it",
+        ),
+        pytest.param(
+            named("a", spec={"taints": [{"key": "k", "value": None, "effect": "NoSchedule"}]}),
+            ["a"],
+            id="a null value of a taint",
+        ),
+    ],
+)
+def test_what_a_file_may_hold(tmp_path: Path, content: JSON, expected: list[str]) -> None:
+    assert names(write(tmp_path, "a.json", content)) == expected
+
+
+def test_an_empty_file_holds_nothing(tmp_path: Path) -> None:
+    assert names(write(tmp_path, "a.yaml", "")) == []
+
+
+def test_a_folder_is_read_in_order_and_only_where_a_name_says_so(tmp_path: Path) -> None:
+    write(tmp_path, "b.yml", named("second"))
+    write(tmp_path, "a.yaml", named("first"))
+    write(tmp_path, "sub/c.json", named("third"))
+    write(tmp_path, "notes.txt", "not a manifest: [")
+    write(tmp_path, "backup.yaml.orig", named("first"))
+    (tmp_path / "folder.yaml").mkdir()
+
+    assert names(tmp_path) == ["first", "second", "third"]
+
+
+def test_a_file_is_read_whatever_its_name_says(tmp_path: Path) -> None:
+    assert names(write(tmp_path, "nodes.txt", named("a"))) == ["a"]
+
+
+def test_files_and_folders_together(tmp_path: Path) -> None:
+    one = write(tmp_path, "one.yaml", named("one"))
+    write(tmp_path, "more/two.yaml", named("two"))
+
+    assert names(one, tmp_path / "more") == ["one", "two"]
+
+
+def test_a_folder_that_kubernetes_mounted_holds_each_file_once(tmp_path: Path) -> None:
+    """A ConfigMap in a volume: links to files in a folder whose name begins with two dots."""
+    write(tmp_path, "..2026_01_02/nodes.yaml", named("a"))
+    (tmp_path / "..data").symlink_to("..2026_01_02")
+    (tmp_path / "nodes.yaml").symlink_to("..data/nodes.yaml")
+
+    assert names(tmp_path) == ["a"]
+
+
+def test_the_bundled_example_is_a_cluster() -> None:
+    assert "on-demand-1" in names(EXAMPLES / "cluster.yaml")
+
+
+def fault(*paths: Path) -> str:
+    with pytest.raises(ManifestError) as caught:
+        manifests.load_nodes(paths)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_name_that_is_defined_twice(tmp_path: Path) -> None:
+    one = write(tmp_path, "one.yaml", named("same"))
+    two = write(tmp_path, "two.yaml", named("same"))
+
+    assert fault(one, two) == "Node 'same' is defined twice: remove one"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        pytest.param(
+            "kind: Node\nmetadata: {name: a}\nspec: {taints: [{key: k, value: 950}]}",
+            "Node 'a': Expected `str`, got `int` - at `$.spec.taints[0].value`",
+            id="a number for the value of a taint",
+        ),
+        pytest.param(
+            "kind: Node\nmetadata: {name: a, labels: {x: true}}",
+            "Node 'a': Expected `str`, got `bool` - at `$.metadata.labels[...]`",
+            id="true for the value of a label",
+        ),
+        pytest.param(
+            "kind: Node\nmetadata: oops",
+            "Node '': Expected `object | null`, got `str` - at `$.metadata`",
+            id="text for the metadata",
+        ),
+        pytest.param("kind: Node", "a Node has no metadata.name", id="no metadata"),
+        pytest.param("kind: Node\nmetadata: {}", "a Node has no metadata.name", id="no name"),
+        pytest.param(
+            'kind: Node\nmetadata: {name: ""}', "a Node has no metadata.name", id="an empty name"
+        ),
+        pytest.param(
+            "metadata: {name: a}",
+            "a document is not a Kubernetes object: it has no kind",
+            id="no kind",
+        ),
+        pytest.param(
+            "- kind: Node", "a document is not a Kubernetes object: it has no kind", id="a list"
+        ),
+        pytest.param(
+            "just text", "a document is not a Kubernetes object: it has no kind", id="text"
+        ),
+        pytest.param(
+            "kind: 5", "a document is not a Kubernetes object: it has no kind", id="a number"
+        ),
+        pytest.param(
+            "kind: NodeList\nitems: {}", "items of a NodeList must be a list", id="no list of items"
+        ),
+        pytest.param(
+            "kind: Node\nkind: Node", "line 2: key 'kind' appears twice", id="a key twice"
+        ),
+        pytest.param("kind: [", "line ", id="broken YAML"),
+        pytest.param("a: &x b", "line 1: anchors are not supported", id="an anchor"),
+        pytest.param("[" * 25_000, "nested deeper than 32", id="25,000 lists"),
+    ],
+)
+def test_what_is_wrong_names_the_file_and_the_object(
+    tmp_path: Path, content: str, says: str
+) -> None:
+    file = write(tmp_path, "a.yaml", content)
+
+    assert fault(file).startswith(f"{file}: {says}")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        pytest.param("missing.yaml", "cannot be read: No such file or directory", id="no file"),
+        pytest.param("empty", "no file in it ends in .json, .yaml, .yml", id="an empty folder"),
+    ],
+)
+def test_what_cannot_be_read(tmp_path: Path, name: str, says: str) -> None:
+    (tmp_path / "empty").mkdir()
+
+    assert fault(tmp_path / name) == f"{tmp_path / name}: {says}"
+
+
+def test_a_file_that_is_not_utf_8(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_bytes(b"kind: \xff")
+
+    assert fault(file).startswith(f"{file}: ")
+
+
+@pytest.mark.parametrize("depth", [100, 600, 900, 100_000])
+def test_deep_json_is_a_fault_with_the_name_of_the_file(tmp_path: Path, depth: int) -> None:
+    deep = "[" * depth + "]" * depth
+    text = f'{{"kind": "Node", "metadata": {{"name": "a"}}, "status": {deep}}}'
+    file = write(tmp_path, "a.json", text)
+
+    assert fault(file).startswith(f"{file}: ")
+    assert fault(file).endswith("nested deeper than 32")

@@ -1,0 +1,128 @@
+"""What is printed is what would be loaded."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from extender.config import loading, printing, reading
+from extender.config.schema import (
+    Address,
+    Config,
+    Limits,
+    Listen,
+    Logging,
+    ProfileConfig,
+    TLSFiles,
+)
+from extender.match.gates import ATTRIBUTE_OF, FeatureGates
+from extender.plugins import DEFAULT_WEIGHTS
+
+
+def test_every_default_is_written_out() -> None:
+    assert printing.to_document(Config()) == {
+        "apiVersion": "leeway.scheduling/v1alpha1",
+        "kind": "ExtenderConfiguration",
+        "listen": {"scheduler": "127.0.0.1:8888", "ops": "127.0.0.1:8080"},
+        "tls": {},
+        "cluster": {},
+        "featureGates": dict.fromkeys(ATTRIBUTE_OF, True),
+        "annotationPrefix": "scheduling.leeway/",
+        "reasons": "detailed",
+        "noExecute": "narrow",
+        "catchUp": "50ms",
+        "limits": {
+            "requestBytes": 268435456,
+            "annotationBytes": 262144,
+            "celCacheEntries": 10000,
+            "bodyTimeout": "20s",
+            "drainTimeout": "10s",
+        },
+        "logging": {"format": "text", "verbosity": 0},
+    }
+
+
+def printed_and_loaded(folder: Path, config: Config) -> Config:
+    file = folder / "printed.yaml"
+    text = yaml.safe_dump(printing.to_document(config), sort_keys=False)
+    file.write_text(text, encoding="utf-8")
+    return loading.load(file, {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("1s1ms", id="a second and a bit"),
+        pytest.param("1m1ms", id="a minute and a bit"),
+        pytest.param("999999999h", id="a very long time"),
+        pytest.param("1000020s1ms", id="a long time and a bit"),
+        pytest.param("0s", id="no time"),
+    ],
+)
+def test_a_duration_survives(tmp_path: Path, text: str) -> None:
+    config = Config(catch_up=reading.duration(text))
+
+    assert printed_and_loaded(tmp_path, config) == config
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
+ports = st.integers(0, 65535)
+hosts = st.sampled_from(["127.0.0.1", "::1", "localhost", "0.0.0.0", "fe80::1%eth0"])  # noqa: S104
+addresses = st.builds(Address, hosts, ports)
+amounts = st.integers(0, 999_999_999)
+units = st.lists(st.sampled_from(["h", "m", "s", "ms"]), min_size=1, unique=True).map(
+    lambda chosen: [unit for unit in ("h", "m", "s", "ms") if unit in chosen]
+)
+# Whatever duration a file can say.
+durations = units.flatmap(
+    lambda chosen: st.tuples(*(amounts for _ in chosen)).map(
+        lambda values: reading.duration(
+            "".join(f"{v}{u}" for v, u in zip(values, chosen, strict=True))
+        )
+    )
+)
+weights = st.lists(st.sampled_from(sorted(DEFAULT_WEIGHTS)), min_size=1, unique=True).flatmap(
+    lambda names: st.fixed_dictionaries(
+        {name: st.integers(0, 100) if DEFAULT_WEIGHTS[name] else st.just(0) for name in names}
+    )
+)
+configs = st.builds(
+    Config,
+    listen=st.builds(Listen, addresses, addresses, st.none() | addresses),
+    scheduler_tls=st.none() | st.builds(TLSFiles, texts, texts, st.none() | texts),
+    admission_tls=st.none() | st.builds(TLSFiles, texts, texts),
+    cluster_files=st.lists(texts, max_size=3).map(tuple),
+    gates=st.builds(FeatureGates, *(st.booleans() for _ in ATTRIBUTE_OF)),
+    profiles=st.lists(
+        st.builds(ProfileConfig, texts, weights), max_size=3, unique_by=lambda p: p.scheduler_name
+    ).map(tuple),
+    annotation_prefix=st.sampled_from(["scheduling.leeway/", "example.org/", "x/"]),
+    reasons=st.sampled_from(["detailed", "redacted"]),
+    no_execute=st.sampled_from(["narrow", "join"]),
+    catch_up=durations,
+    max_staleness=st.none() | durations,
+    limits=st.builds(
+        Limits,
+        st.integers(1, 1 << 40),
+        st.integers(1, 1 << 40),
+        st.integers(1, 1 << 40),
+        durations.filter(bool),
+        durations,
+    ),
+    logging=st.builds(Logging, st.sampled_from(["text", "json"]), st.integers(0, 10)),
+)
+
+
+@given(configs)
+def test_a_printed_configuration_loads_as_itself(
+    tmp_path_factory: pytest.TempPathFactory, config: Config
+) -> None:
+    assert printed_and_loaded(tmp_path_factory.getbasetemp(), config) == config
+
+
+def test_a_printed_kubeconfig_loads_as_itself(tmp_path: Path) -> None:
+    config = Config(kubeconfig="admin.conf")
+
+    assert printed_and_loaded(tmp_path, config) == config

@@ -1,0 +1,198 @@
+import msgspec
+import pytest
+
+from extender.match import taints
+from extender.match.findings import Finding, Noticed
+from extender.match.gates import FeatureGates
+from extender.match.taints import Tolerations
+from extender.model.core_v1 import Taint, Toleration
+from tests.rows import Row, assert_every_row, gates_of
+
+ALL_ON = FeatureGates()
+SLA_950 = Taint("sla", "950", "NoSchedule")
+
+
+def compiled(*tolerations: Toleration, gates: FeatureGates = ALL_ON) -> Tolerations:
+    return taints.compile_tolerations(tolerations, gates, set())
+
+
+def tolerates(toleration: Toleration, taint: Taint, gates: FeatureGates = ALL_ON) -> bool:
+    return compiled(toleration, gates=gates).tolerates(taint, set())
+
+
+@pytest.mark.parametrize("name", ["tolerations", "semver_tolerations"])
+def test_every_toleration_matches_as_in_go(name: str) -> None:
+    def ask(row: Row) -> bool:
+        toleration = msgspec.convert(row["toleration"], Toleration)
+        return tolerates(toleration, msgspec.convert(row["taint"], Taint), gates_of(row))
+
+    assert_every_row(name, ask, lambda row: row["tolerates"])
+
+
+@pytest.mark.parametrize(
+    ("toleration", "taint", "expected"),
+    [
+        pytest.param(Toleration(operator="Exists"), SLA_950, True, id="Exists of everything"),
+        pytest.param(Toleration(value="950"), SLA_950, True, id="an empty key is a wildcard"),
+        pytest.param(Toleration("sla", "", "950"), SLA_950, True, id="no operator is Equal"),
+        pytest.param(Toleration("sla", "Equal", "950"), SLA_950, True, id="equal text"),
+        pytest.param(Toleration("sla", "Equal", "0950"), SLA_950, False, id="equal as numbers"),
+        pytest.param(Toleration("SLA", "Exists"), SLA_950, False, id="a key of other case"),
+        pytest.param(Toleration("sla", "exists"), SLA_950, False, id="an operator of other case"),
+        pytest.param(Toleration("sla", "Exists", "x"), SLA_950, True, id="Exists has no value"),
+        pytest.param(
+            Toleration("sla", "Exists", effect="NoSchedule"), SLA_950, True, id="its effect"
+        ),
+        pytest.param(
+            Toleration("sla", "Exists", effect="NoExecute"), SLA_950, False, id="another effect"
+        ),
+        pytest.param(Toleration("sla", "Gt", "949"), SLA_950, True, id="above"),
+        pytest.param(Toleration("sla", "Gt", "950"), SLA_950, False, id="not above itself"),
+        pytest.param(Toleration("sla", "Lt", "951"), SLA_950, True, id="below"),
+        pytest.param(Toleration("sla", "Lt", "950"), SLA_950, False, id="not below itself"),
+        pytest.param(Toleration("", "Gt", "900"), SLA_950, True, id="Gt of any key"),
+        pytest.param(Toleration("sla", "Gt", "+900"), SLA_950, False, id="not canonical"),
+        pytest.param(Toleration("sla", "SemverGt", "949.9"), SLA_950, True, id="a later version"),
+        pytest.param(Toleration("sla", "SemverEq", "v950"), SLA_950, True, id="the same version"),
+        pytest.param(Toleration("sla", "SemverLt", "950.0.1"), SLA_950, True, id="an earlier one"),
+        pytest.param(Toleration("sla", "SemverGt", "x"), SLA_950, False, id="no version"),
+    ],
+)
+def test_tolerates(toleration: Toleration, taint: Taint, expected: bool) -> None:
+    assert tolerates(toleration, taint) is expected
+
+
+@pytest.mark.parametrize(
+    ("operator", "value", "gate"),
+    [
+        ("Gt", "900", "comparison_operators"),
+        ("Lt", "1000", "comparison_operators"),
+        ("SemverGt", "900", "semver_operators"),
+        ("SemverLt", "1000", "semver_operators"),
+        ("SemverEq", "950", "semver_operators"),
+    ],
+)
+def test_an_operator_whose_gate_is_off_never_matches(operator: str, value: str, gate: str) -> None:
+    toleration = Toleration("sla", operator, value)
+    other = {"comparison_operators": "semver_operators", "semver_operators": "comparison_operators"}
+    noticed: Noticed = set()
+
+    assert tolerates(toleration, SLA_950)
+    assert tolerates(toleration, SLA_950, FeatureGates(**{other[gate]: False}))
+    assert not tolerates(toleration, SLA_950, FeatureGates(**{gate: False}))
+    # Nothing is parsed for an operator that is switched off, so nothing is noticed.
+    off = FeatureGates(**{gate: False})
+    bad = taints.compile_tolerations([Toleration("sla", operator, "high")], off, noticed)
+    assert not bad.tolerates(Taint("sla", "low", "NoSchedule"), noticed)
+    assert noticed == set()
+
+
+@pytest.mark.parametrize("gates", [ALL_ON, FeatureGates(cel=False)], ids=["gate on", "gate off"])
+def test_an_expression_addresses_every_taint_and_matches_none(gates: FeatureGates) -> None:
+    alone = compiled(Toleration(expression="true"), gates=gates)
+    beside = compiled(Toleration("other", "Exists", "", "NoExecute", None, "true"), gates=gates)
+
+    assert alone.addresses(SLA_950)
+    assert not alone.tolerates(SLA_950, set())
+    assert beside.addresses(SLA_950)
+    assert not beside.tolerates(Taint("other", "", "NoExecute"), set())
+
+
+def test_an_empty_expression_counts_as_absent() -> None:
+    assert tolerates(Toleration(operator="Exists", expression=""), SLA_950)
+
+
+@pytest.mark.parametrize(
+    ("toleration", "expected"),
+    [
+        pytest.param(Toleration("sla", "Gt", "999"), True, id="its key, not matching"),
+        pytest.param(Toleration("", "Gt", "999"), True, id="any key"),
+        pytest.param(Toleration("sla", "Bogus", "", "NoSchedule"), True, id="no such operator"),
+        pytest.param(Toleration("gpu", "Exists"), False, id="another key"),
+        pytest.param(Toleration("sla", "Exists", "", "NoExecute"), False, id="another effect"),
+        pytest.param(Toleration(expression="false"), True, id="an expression"),
+    ],
+)
+def test_addresses(toleration: Toleration, expected: bool) -> None:
+    assert compiled(toleration).addresses(SLA_950) is expected
+
+
+def test_what_does_not_parse_is_noticed_on_both_sides() -> None:
+    noticed: Noticed = set()
+    tolerations = taints.compile_tolerations(
+        [
+            Toleration("sla", "Gt", "0900"),
+            Toleration("sla", "Lt", "900"),
+            Toleration("kernel", "SemverGt", "6_1"),
+            Toleration("kernel", "SemverLt", "6.1"),
+        ],
+        ALL_ON,
+        noticed,
+    )
+
+    assert noticed == {
+        Finding("toleration", "integer", "sla", "0900"),
+        Finding("toleration", "semver", "kernel", "6_1"),
+    }
+
+    noticed.clear()
+    for taint in (Taint("sla", "high"), Taint("kernel", "el9_4"), Taint("gpu", "high")):
+        assert not tolerations.tolerates(taint, noticed)
+    assert noticed == {
+        Finding("taint", "integer", "sla", "high"),
+        Finding("taint", "semver", "kernel", "el9_4"),
+    }
+
+
+def test_equal_and_exists_parse_nothing() -> None:
+    noticed: Noticed = set()
+    tolerations = taints.compile_tolerations(
+        [Toleration("sla", "Exists", "high"), Toleration("sla", "Equal", "high")], ALL_ON, noticed
+    )
+
+    assert tolerations.tolerates(Taint("sla", "0x"), noticed)
+    assert noticed == set()
+
+
+def test_joined_lists_tolerate_what_either_tolerates() -> None:
+    gpu, sla = compiled(Toleration("gpu", "Exists")), compiled(Toleration("sla", "Exists"))
+    joined = gpu.joined(sla)
+
+    assert joined.tolerates(SLA_950, set())
+    assert joined.tolerates(Taint("gpu"), set())
+    assert not joined.tolerates(Taint("disk"), set())
+    assert taints.NONE.joined(gpu) == gpu
+    assert not taints.NONE.tolerates(SLA_950, set())
+
+
+def test_for_effects_keeps_what_is_written_for_them() -> None:
+    any_effect = Toleration("a", "Exists")
+    soft = Toleration("b", "Exists", "", "PreferNoSchedule")
+    hard = Toleration("c", "Exists", "", "NoSchedule")
+
+    kept = compiled(any_effect, soft, hard).for_effects("", "PreferNoSchedule")
+
+    assert [(matcher.key, matcher.effect) for matcher in kept.matchers] == [
+        ("a", ""),
+        ("b", "PreferNoSchedule"),
+    ]
+
+
+def test_equal_tolerations_are_compiled_once() -> None:
+    twice = compiled(*[Toleration("sla", "Gt", "900")] * 3, Toleration("sla", "Gt", "901"))
+
+    assert len(twice.matchers) == 2
+
+
+@pytest.mark.parametrize(
+    ("candidates", "expected"),
+    [
+        pytest.param([], None, id="no taints"),
+        pytest.param([SLA_950], None, id="tolerated"),
+        pytest.param([SLA_950, Taint("b"), Taint("a")], Taint("b"), id="the first in node order"),
+    ],
+)
+def test_first_untolerated(candidates: list[Taint], expected: Taint | None) -> None:
+    tolerations = compiled(Toleration("sla", "Gt", "900"))
+
+    assert taints.first_untolerated(candidates, tolerations, set()) == expected

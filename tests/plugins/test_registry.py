@@ -1,0 +1,163 @@
+import pytest
+
+from extender import plugins
+from extender.framework import runner
+from extender.framework.interface import SUCCESS, Profile, Settings, Status
+from extender.framework.snapshot import Snapshot
+from extender.model.core_v1 import Pod
+from extender.plugins import node_affinity, node_unschedulable
+from extender.plugins.node_affinity import NodeAffinity
+from tests.builders import (
+    a_node,
+    a_pod,
+    preferred,
+    refused,
+    required,
+    requirement,
+    some_nodes,
+    taint,
+    toleration,
+)
+
+ALL = plugins.DEFAULT_WEIGHTS
+
+
+def names(profile: Profile) -> tuple[list[str], list[tuple[str, int]]]:
+    return (
+        [plugin.name for plugin in profile.filters],
+        [(plugin.name, weight) for plugin, weight in profile.scorers],
+    )
+
+
+def test_the_weights_are_those_of_the_tree() -> None:
+    assert dict(ALL) == {
+        "NodeUnschedulable": 0,
+        "TaintToleration": 3,
+        "NodeAffinity": 2,
+        "VolumeBinding": 0,
+        "PodTopologySpread": 2,
+    }
+    built = {build(Settings()).name for build in plugins.FILTERS}
+    assert built | plugins.NOT_BUILT == set(ALL)
+    assert not built & plugins.NOT_BUILT
+
+
+@pytest.mark.parametrize(
+    ("weights", "filters", "scorers"),
+    [
+        pytest.param(
+            ALL,
+            ["NodeUnschedulable", "TaintToleration", "NodeAffinity"],
+            [("TaintToleration", 3), ("NodeAffinity", 2)],
+            id="all of them",
+        ),
+        pytest.param(
+            {"NodeAffinity": 7, "TaintToleration": 1},
+            ["TaintToleration", "NodeAffinity"],
+            [("TaintToleration", 1), ("NodeAffinity", 7)],
+            id="in their own order, whatever that of the configuration",
+        ),
+        pytest.param(
+            {"TaintToleration": 0}, ["TaintToleration"], [], id="a weight of 0 filters only"
+        ),
+        pytest.param(
+            {"NodeUnschedulable": 5}, ["NodeUnschedulable"], [], id="one that cannot score"
+        ),
+        pytest.param({"VolumeBinding": 0, "PodTopologySpread": 2}, [], [], id="none that is built"),
+        pytest.param({}, [], [], id="none at all"),
+    ],
+)
+def test_profile(
+    weights: dict[str, int], filters: list[str], scorers: list[tuple[str, int]]
+) -> None:
+    profile = plugins.profile("extended-scheduler", weights, Settings())
+
+    assert profile.name == "extended-scheduler"
+    assert names(profile) == (filters, scorers)
+
+
+def test_every_plugin_gets_the_settings() -> None:
+    settings = Settings(annotation_prefix="x/")
+    profile = plugins.profile("test", ALL, settings)
+    built = [*profile.filters, *(plugin for plugin, _ in profile.scorers)]
+
+    assert [getattr(plugin, "settings", None) for plugin in built] == [settings] * 5
+
+
+def test_a_foreign_profile_has_one_plugin() -> None:
+    profile = plugins.foreign_profile(Settings())
+
+    assert profile.name == "other"
+    assert profile.filters == (NodeAffinity(Settings(), annotation_only=True),)
+    assert profile.scorers == ((NodeAffinity(Settings(), annotation_only=True), 2),)
+
+
+def first_refusal(profile: Profile, pod: Pod) -> Status:
+    """The verdict on a node that every plugin has reason to refuse."""
+    node = a_node("n", taint("gpu"), unschedulable=True, labels={"disk": "hdd"})
+    result = runner.run_filter(profile, pod, Snapshot(), [node], clock=lambda: 0.0)
+    return result.statuses[0]
+
+
+ANYWHERE = toleration("node.kubernetes.io/unschedulable", "Exists")
+GPU = toleration("gpu", "Exists")
+SSD = required([requirement("disk", "In", "ssd")])
+
+
+@pytest.mark.parametrize(
+    ("pod", "expected"),
+    [
+        pytest.param(
+            a_pod(affinity=SSD),
+            refused(node_unschedulable.REASON, plugin="NodeUnschedulable"),
+            id="cordoned comes first",
+        ),
+        pytest.param(
+            a_pod(ANYWHERE, affinity=SSD),
+            refused("node(s) had untolerated taint {gpu: }", plugin="TaintToleration"),
+            id="then the taints",
+        ),
+        pytest.param(
+            a_pod(ANYWHERE, GPU, affinity=SSD),
+            refused(node_affinity.REASON, plugin="NodeAffinity"),
+            id="then the affinity",
+        ),
+        pytest.param(a_pod(ANYWHERE, GPU), SUCCESS, id="then it passes"),
+        pytest.param(
+            a_pod(annotated_tolerations="{}", annotated_affinity="[]"),
+            refused(
+                "pod annotation scheduling.leeway/tolerations is invalid:"
+                " Expected `array`, got `object`",
+                plugin="NodeUnschedulable",
+            ),
+            id="an annotation that cannot be read comes before all",
+        ),
+    ],
+)
+def test_the_order_of_the_plugins(pod: Pod, expected: Status) -> None:
+    assert first_refusal(plugins.profile("test", ALL, Settings()), pod) == expected
+
+
+def test_a_pod_of_a_foreign_profile_is_judged_by_its_affinity_annotation_alone() -> None:
+    profile = plugins.foreign_profile(Settings())
+
+    assert first_refusal(profile, a_pod(affinity=SSD)) == SUCCESS
+    assert first_refusal(profile, a_pod(annotated_tolerations="{}")) == SUCCESS
+    assert first_refusal(profile, a_pod(annotated_affinity=SSD)) == refused(
+        node_affinity.REASON, plugin="NodeAffinity"
+    )
+
+
+def test_a_pod_of_a_foreign_profile_is_scored_by_its_affinity_annotation_alone() -> None:
+    nodes = some_nodes(
+        {"metadata": {"name": "a", "labels": {"disk": "ssd"}}},
+        {"metadata": {"name": "b", "labels": {"zone": "eu"}}},
+    )
+    pod = a_pod(
+        affinity=preferred((9, [requirement("zone", "Exists")])),
+        annotated_affinity=preferred((1, [requirement("disk", "Exists")])),
+    )
+    profile = plugins.foreign_profile(Settings())
+
+    result = runner.run_score(profile, pod, Snapshot(), nodes, clock=lambda: 0.0)
+    assert result.scores == [10, 0]
