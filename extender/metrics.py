@@ -4,10 +4,13 @@ The registry is a parameter, so a test makes its own. Counting happens once a ca
 aggregate; no label holds the name of a pod or a node.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from extender import __version__
 from extender.framework.interface import Code, ExtensionPoint
@@ -32,10 +35,48 @@ _WORST_FIRST: Final = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class CachedResource:
+    """What the cache knows of one resource."""
+
+    resource: str
+    objects: int
+    synced: bool
+    age: float | None  # seconds since the API server was heard of
+
+
+class CacheCollector(Collector):
+    """Looks at the cache when it is scraped, instead of keeping gauges on every event."""
+
+    def __init__(self, cached: Callable[[], Sequence[CachedResource]]) -> None:
+        self._cached = cached
+
+    def collect(self) -> Iterable[Metric]:
+        """Objects, sync and age of every resource."""
+        objects = GaugeMetricFamily(
+            "leeway_cache_objects", "Objects in the cache.", labels=["resource"]
+        )
+        synced = GaugeMetricFamily(
+            "leeway_cache_synced", "1 once the resource was listed.", labels=["resource"]
+        )
+        age = GaugeMetricFamily(
+            "leeway_cache_age_seconds",
+            "Seconds since the API server was heard of.",
+            labels=["resource"],
+        )
+        for each in self._cached():
+            objects.add_metric([each.resource], each.objects)
+            synced.add_metric([each.resource], each.synced)
+            if each.age is not None:
+                age.add_metric([each.resource], each.age)
+        return objects, synced, age
+
+
 class Metrics:
     """The series, and how a call is counted into them."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
+        self.registry = registry
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.evaluations = Counter(
             "scheduler_plugin_evaluation",
@@ -81,6 +122,18 @@ class Metrics:
             "leeway_value_parse_failures",
             "Distinct values of a call that a rule could not read, by where they stand.",
             ["source", "kind"],
+            registry=registry,
+        )
+        self.watch_restarts = Counter(
+            "leeway_watch_restarts",
+            "Times that a watch was taken up again, by why it had ended.",
+            ["resource", "reason"],
+            registry=registry,
+        )
+        self.catch_ups = Counter(
+            "leeway_catch_up",
+            "Total refusals that were held for late news, by what came of it.",
+            ["result"],
             registry=registry,
         )
         build = Gauge(

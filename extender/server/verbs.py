@@ -31,6 +31,8 @@ class Answer:
     passed: int
     ledger: Ledger | None = None
     error: str = ""
+    # Of the snapshot that was asked; None where the nodes came with the request.
+    generation: int | None = None
 
 
 class Verbs:
@@ -59,7 +61,14 @@ class Verbs:
             statuses = [result.settled if node is None else next(judged) for node in nodes]
         answer = wire.encode_filter(args, statuses)
         return Answer(
-            answer.body, args.pod, args.mode, count, answer.passed, result.ledger, answer.error
+            answer.body,
+            args.pod,
+            args.mode,
+            count,
+            answer.passed,
+            result.ledger,
+            answer.error,
+            snapshot.generation if args.raw is None else None,
         )
 
     def prioritize(self, body: bytes) -> Answer:
