@@ -1,16 +1,18 @@
 """A real server on free loopback ports, and a real client for it."""
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import aiohttp
 import msgspec
+from prometheus_client import CollectorRegistry
 
-from extender.cluster.source import ClusterSource, NoSource
+from extender.cluster.source import ClusterSource, NoSource, State
 from extender.config.schema import Address, Config, Listen
 from extender.framework.snapshot import Snapshot, snapshot_of
+from extender.metrics import CachedResource, Metrics
 from extender.model.core_v1 import Node
 from extender.server.serving import Server
 from tests.builders import JSON
@@ -27,8 +29,15 @@ class FixedSource:
     def snapshot(self) -> Snapshot:
         return self._snapshot
 
-    def describe(self) -> str:
-        return "fixed nodes"
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        yield
+
+    def state(self) -> State:
+        return State(None, "fixed nodes")
+
+    def cached(self) -> Sequence[CachedResource]:
+        return [CachedResource("nodes", len(self._snapshot.nodes), synced=True, age=None)]
 
     def reload(self) -> None:
         pass
@@ -67,7 +76,7 @@ async def served(
 ) -> AsyncIterator[Client]:
     """Serve in this process, and hand out a client."""
     config = replace(config or Config(), listen=ANYWHERE)
-    server = Server(config, source or NoSource())
+    server = Server(config, source or NoSource(), Metrics(CollectorRegistry()))
     async with server.running() as listening, aiohttp.ClientSession() as session:
         scheduler, ops = (f"{each.scheme}://{each.address}" for each in listening)
         yield Client(session, scheduler, ops)

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from extender.cluster import manifests
 from extender.errors import NotSyncedError
@@ -31,10 +31,6 @@ class ClusterSource(Protocol):
         """The cluster as it is known now; NotSyncedError while it is not."""
         ...
 
-    async def changed(self, since: int, seconds: float) -> bool:
-        """Wait until the snapshot differs from that of a generation; whether it does."""
-        ...
-
     def state(self) -> State:
         """Whether the source can be relied on."""
         ...
@@ -45,6 +41,15 @@ class ClusterSource(Protocol):
 
     def reload(self) -> None:
         """Read again what can be read again; a fault keeps what was known."""
+        ...
+
+
+@runtime_checkable
+class Watching(Protocol):
+    """A source that hears of changes a little later than they happen."""
+
+    async def changed(self, since: int, seconds: float) -> bool:
+        """Wait until the snapshot differs from that of a generation; whether it does."""
         ...
 
 

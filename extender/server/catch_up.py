@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Final, Literal
 
-from extender.cluster.source import ClusterSource
+from extender.cluster.source import ClusterSource, Watching
 from extender.server.verbs import Answer
 
 Result = Literal["passed", "refused", "skipped"]
@@ -31,7 +31,7 @@ class CatchUp:
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._source = source
+        self._source = source if isinstance(source, Watching) else None
         self._seconds = seconds
         self._clock = clock
         self._allowance = seconds * BURST
@@ -42,7 +42,9 @@ class CatchUp:
     ) -> tuple[Answer, Result | None]:
         """The answer, or a later one that lets a node pass; and what came of holding it."""
         generation = answer.generation
-        if answer.passed or not answer.nodes or generation is None or not self._seconds:
+        if self._source is None or not self._seconds or generation is None:
+            return answer, None
+        if answer.passed or not answer.nodes:
             return answer, None
         begun = self._clock()
         self._allowance = min(self._allowance + (begun - self._at) * SHARE, self._seconds * BURST)

@@ -13,6 +13,7 @@ from extender.cluster.source import ClusterSource
 from extender.errors import NotSyncedError, PluginError
 from extender.framework import runner
 from extender.framework.interface import Code, Status
+from extender.framework.memory import Memories
 from extender.framework.runner import Ledger
 from extender.framework.snapshot import Interner, NodeInfo, Snapshot
 from extender.model.core_v1 import Pod
@@ -41,6 +42,7 @@ class Verbs:
     def __init__(self, source: ClusterSource, profiles: Profiles) -> None:
         self._source = source
         self._profiles = profiles
+        self._memories = Memories()
 
     def filter(self, body: bytes) -> Answer:
         """Who passes, and why the others do not."""
@@ -53,7 +55,12 @@ class Verbs:
             return Answer(answer.body, args.pod, args.mode, count, 0, error=answer.error)
         known = [node for node in nodes if node is not None]
         result = runner.run_filter(
-            self._profiles.of(args.pod), args.pod, snapshot, known, clock=perf_counter
+            self._profiles.of(args.pod),
+            args.pod,
+            snapshot,
+            known,
+            clock=perf_counter,
+            memory=self._memories.filtering,
         )
         statuses: Sequence[Status | None] = result.statuses
         if len(known) < count:
@@ -77,7 +84,12 @@ class Verbs:
         snapshot, nodes = self._resolve(args)
         known = [node for node in nodes if node is not None]
         result = runner.run_score(
-            self._profiles.of(args.pod), args.pod, snapshot, known, clock=perf_counter
+            self._profiles.of(args.pod),
+            args.pod,
+            snapshot,
+            known,
+            clock=perf_counter,
+            memory=self._memories.scoring,
         )
         scores: Sequence[int] = result.scores
         if len(known) < len(nodes):
@@ -97,7 +109,12 @@ class Verbs:
         names = [name for name, victims in args.victims.items() if victims.pods]
         known = [node for node in map(snapshot.nodes.get, names) if node is not None]
         result = runner.run_filter(
-            self._profiles.of(args.pod), args.pod, snapshot, known, clock=perf_counter
+            self._profiles.of(args.pod),
+            args.pod,
+            snapshot,
+            known,
+            clock=perf_counter,
+            memory=self._memories.filtering,
         )
         kept = {}
         for node, status in zip(known, result.statuses, strict=True):
