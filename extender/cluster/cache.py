@@ -130,6 +130,10 @@ class PodStore:
         """Every pod that counts."""
         return list(self._pods)
 
+    def get(self, key: Key) -> PodInfo | None:
+        """One pod, if it counts."""
+        return self._pods.get(key)
+
     def __len__(self) -> int:
         return len(self._pods)
 

@@ -112,7 +112,8 @@ class Reflector(Generic[T]):
         while True:
             begun = self._clock()
             reason, sentence = await self._connected()
-            if self._clock() - begun > HEALTHY_SECONDS:
+            lasted = self._clock() - begun > HEALTHY_SECONDS
+            if lasted:
                 self._backoff.reset()
             self._on_restart(self.name, reason)
             log.log(
@@ -121,7 +122,9 @@ class Reflector(Generic[T]):
                 self.name,
                 sentence,
             )
-            await self._sleep(self._backoff.seconds())
+            # A server ends every watch after some minutes: no reason to stay blind for a moment.
+            if reason != "closed" or not lasted:
+                await self._sleep(self._backoff.seconds())
 
     async def _connected(self) -> tuple[str, str]:
         """One connection, from list or from where the last one ended; why it is over."""
@@ -226,6 +229,8 @@ class Reflector(Generic[T]):
 
     async def _end_list(self, version: str) -> None:
         """The list is complete: whom it did not name is gone."""
+        if not version:  # whatever that was, it was no list: it must not empty the store
+            raise GarbageError("a list without a resourceVersion")
         unseen, self._unseen = self._unseen or set(), None
         for batch in _slices(list(unseen)):
             for key in batch:
