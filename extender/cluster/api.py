@@ -5,6 +5,7 @@ generated models would take minutes and gigabytes for what msgspec decodes in se
 imported when a connection is made: it costs half a second and 40 MB that other sources need not.
 """
 
+import asyncio
 import contextlib
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import aiohttp
+import yaml
 
 from extender.errors import ApiError, ApiGoneError, ApiUnsupportedError, ConfigError
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from kubernetes.aio.client import ApiClient, Configuration
 
 CREDENTIALS_SECONDS: Final = 60.0
+LOAD_SECONDS: Final = 60.0
 CONNECT_SECONDS: Final = 10.0
 LIST_READ_SECONDS: Final = 60.0
 # Twice what a server lets pass between two bookmarks, and then some.
@@ -28,6 +31,9 @@ _ERROR_TEXT: Final = 256
 _GONE: Final = 410
 _UNAUTHORIZED: Final = 401
 _UNSUPPORTED: Final = frozenset({400, 422})
+
+# What the loader raises, besides its own, over a file that is half written or not a kubeconfig.
+_UNREADABLE: Final = (OSError, ValueError, KeyError, TypeError)
 
 Load = Callable[[], Awaitable["Configuration"]]
 
@@ -39,7 +45,7 @@ async def in_cluster() -> "Configuration":
 
     configuration = Configuration()
     try:
-        config.load_incluster_config(configuration)
+        config.load_incluster_config(configuration, try_refresh_token=False)
     except config.ConfigException as exc:
         raise ApiError(f"in-cluster credentials: {exc}") from exc
     return configuration
@@ -58,7 +64,7 @@ def from_kubeconfig(file: str) -> Load:
             loader = await config.load_kube_config(
                 file, client_configuration=configuration, persist_config=False
             )
-        except (config.ConfigException, OSError, ValueError, KeyError, TypeError) as exc:
+        except (config.ConfigException, yaml.YAMLError, *_UNREADABLE) as exc:
             raise ApiError(f"kubeconfig {file}: {exc}") from exc
         # The loader only logs that an exec plugin failed, and would leave us anonymous.
         uses_plugin = loader._user is not None and "exec" in loader._user
@@ -94,29 +100,53 @@ class ApiServer:
         self._clock = clock
         self._configuration: Configuration | None = None
         self._loaded = 0.0
+        self._loading = asyncio.Lock()
 
     @contextlib.asynccontextmanager
     async def connect(self) -> AsyncIterator["Connection"]:
         """A connection of its own, closed at the end."""
-        from kubernetes.aio.client import ApiClient
-
-        if self._configuration is None or self._clock() - self._loaded > CREDENTIALS_SECONDS:
-            self._configuration = await self._load()
-            self._loaded = self._clock()
+        configuration = await self._credentials()
         try:
-            client = ApiClient(self._configuration)
+            # In a thread: reading the CAs of a system takes 50 ms.
+            client = await asyncio.to_thread(_client, configuration)
         except OSError as exc:  # an unreadable CA or certificate
-            self._configuration = None
+            self._forget()
             raise ApiError(f"credentials: {exc}") from exc
-        client.user_agent = "leeway"
         try:
             yield Connection(client, self._forget, self._watch_read_seconds)
         finally:
             await client.close()
 
+    async def _credentials(self) -> "Configuration":
+        """Read once for all watches that connect at the same time: a plugin may take its time."""
+        async with self._loading:
+            if self._configuration is None or self._clock() - self._loaded > CREDENTIALS_SECONDS:
+                self._configuration = await self._read()
+                self._loaded = self._clock()
+            return self._configuration
+
+    async def _read(self) -> "Configuration":
+        try:
+            async with asyncio.timeout(LOAD_SECONDS):
+                configuration = await self._load()
+        except TimeoutError as exc:
+            raise ApiError(f"credentials: none within {LOAD_SECONDS:g} s") from exc
+        # A token file may end with a newline; the loaders leave it there.
+        for name, text in configuration.api_key.items():
+            configuration.api_key[name] = " ".join(text.split())
+        return configuration
+
     def _forget(self) -> None:
         """The server refused these credentials: read them anew next time."""
         self._configuration = None
+
+
+def _client(configuration: "Configuration") -> "ApiClient":
+    from kubernetes.aio.client import ApiClient
+
+    client = ApiClient(configuration)
+    client.user_agent = "leeway"
+    return client
 
 
 class Connection:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from typing import Any, Final
 
@@ -34,6 +35,7 @@ class LiveSource:
         *,
         max_staleness: float | None = None,
         on_restart: Callable[[str, str], None] = lambda _resource, _reason: None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.nodes = NodeStore()
         self.pods = PodStore()
@@ -49,7 +51,7 @@ class LiveSource:
             (resources.STORAGE_CLASSES, self.classes),
         )
         self._reflectors = [
-            Reflector(resource, api, store, on_restart=on_restart)
+            Reflector(resource, api, store, on_restart=on_restart, clock=clock)
             for resource, store in every
             if resource.name in names
         ]

@@ -421,6 +421,16 @@ async def scripted(tls: ssl.SSLContext | None = None) -> AsyncIterator[ScriptedS
         await server.stop()
 
 
+@dataclass
+class Clock:
+    """Time that stands still until it is told."""
+
+    now: float = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 async def eventually(holds: Callable[[], object], seconds: float = 20.0) -> None:
     """Wait for what happens in its own time; what never happens fails where it is asserted."""
     with contextlib.suppress(TimeoutError):

@@ -19,6 +19,7 @@ from tests.cluster.apiserver import (
     GARBAGE,
     Answer,
     Broken,
+    Clock,
     CutOff,
     End,
     Held,
@@ -47,16 +48,6 @@ CONSEQUENCES = {
     "an ERROR event, 500": ("error", "streamed list"),
     "silent": ("error", "watch"),
 }
-
-
-@dataclass
-class Clock:
-    """Time that stands still until it is told."""
-
-    now: float = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @dataclass
