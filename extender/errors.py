@@ -53,6 +53,22 @@ class ManifestError(LeewayError):
     """A cluster file that cannot be read; the text names the file and the object."""
 
 
+class ApiError(LeewayError):
+    """The API server cannot be reached, or refuses; tried again after a while."""
+
+
+class ApiGoneError(ApiError):
+    """The version that a list or a watch would go on from is gone: list anew."""
+
+
+class ApiUnsupportedError(ApiError):
+    """The API server is too old for what was asked of it."""
+
+
+class GarbageError(LeewayError):
+    """Bytes from the API server that make no sense: list anew."""
+
+
 class ConfigError(LeewayError):
     """A configuration that does not hold, with every problem and its path."""
 

@@ -5,19 +5,42 @@ aggregate; no label holds the name of a pod or a node.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from extender import __version__
 from extender.framework.interface import Code, ExtensionPoint
-from extender.framework.runner import Evaluation, Ledger
+from extender.framework.ledger import Evaluation, Ledger
 from extender.match.findings import Finding
 
 _SECONDS: Final = tuple(
     digit * 10.0**power for power in range(-5, 1) for digit in (1.0, 2.5, 5.0)
 )  # 10 us to 5 s
 _NODES: Final = (1, 10, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 15000)
+
+_HELP: Final = {
+    "scheduler_plugin_evaluation": (
+        "Nodes that a plugin judged, and pods that it parsed, by the status it gave."
+    ),
+    "scheduler_plugin_execution_duration_seconds": (
+        "Time that a plugin took for all nodes of one call."
+    ),
+    "scheduler_framework_extension_point_duration_seconds": (
+        "Time that all plugins of an extension point took for one call."
+    ),
+    "leeway_requests": "Requests on the scheduler listener, by verb, mode and HTTP status.",
+    "leeway_request_duration_seconds": "Time to answer a request once its body has arrived.",
+    "leeway_request_nodes": "Nodes that a request asked about.",
+    "leeway_value_parse_failures": (
+        "Distinct values of a call that a rule could not read, by where they stand."
+    ),
+    "leeway_watch_restarts": "Times that a watch was taken up again, by why it had ended.",
+    "leeway_catch_up": "Total refusals that were held for late news, by what came of it.",
+}
 
 MAX_PROFILES: Final = 20
 OTHER_PROFILE: Final = "other"
@@ -32,45 +55,66 @@ _WORST_FIRST: Final = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class CachedResource:
+    """What the cache knows of one resource."""
+
+    resource: str
+    objects: int
+    synced: bool
+    age: float | None  # seconds since the API server was heard of
+
+
+class CacheCollector(Collector):
+    """Looks at the cache when it is scraped, instead of keeping gauges on every event."""
+
+    def __init__(self, cached: Callable[[], Sequence[CachedResource]]) -> None:
+        self._cached = cached
+
+    def collect(self) -> Iterable[Metric]:
+        """Objects, sync and age of every resource."""
+        objects = GaugeMetricFamily(
+            "leeway_cache_objects", "Objects in the cache.", labels=["resource"]
+        )
+        synced = GaugeMetricFamily(
+            "leeway_cache_synced", "1 once the resource was listed.", labels=["resource"]
+        )
+        age = GaugeMetricFamily(
+            "leeway_cache_age_seconds",
+            "Seconds since the API server was heard of.",
+            labels=["resource"],
+        )
+        for each in self._cached():
+            objects.add_metric([each.resource], each.objects)
+            synced.add_metric([each.resource], each.synced)
+            if each.age is not None:
+                age.add_metric([each.resource], each.age)
+        return objects, synced, age
+
+
 class Metrics:
     """The series, and how a call is counted into them."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
+        self.registry = registry
         disable_created_metrics()  # type: ignore[no-untyped-call]
         counter, seconds = _counters(registry), _histograms(registry, _SECONDS)
+        point = "extension_point"
         self.evaluations = counter(
-            "scheduler_plugin_evaluation",
-            "Nodes that a plugin judged, and pods that it parsed, by the status it gave.",
-            ["plugin", "extension_point", "profile", "status"],
+            "scheduler_plugin_evaluation", "plugin", point, "profile", "status"
         )
         self.plugin_seconds = seconds(
-            "scheduler_plugin_execution_duration_seconds",
-            "Time that a plugin took for all nodes of one call.",
-            ["plugin", "extension_point", "status"],
+            "scheduler_plugin_execution_duration_seconds", "plugin", point, "status"
         )
         self.point_seconds = seconds(
-            "scheduler_framework_extension_point_duration_seconds",
-            "Time that all plugins of an extension point took for one call.",
-            ["extension_point", "status", "profile"],
+            "scheduler_framework_extension_point_duration_seconds", point, "status", "profile"
         )
-        self.requests = counter(
-            "leeway_requests",
-            "Requests on the scheduler listener, by verb, mode and HTTP status.",
-            ["verb", "mode", "code"],
-        )
-        self.request_seconds = seconds(
-            "leeway_request_duration_seconds",
-            "Time to answer a request once its body has arrived.",
-            ["verb", "mode"],
-        )
-        self.request_nodes = _histograms(registry, _NODES)(
-            "leeway_request_nodes", "Nodes that a request asked about.", ["verb", "mode"]
-        )
-        self.parse_failures = counter(
-            "leeway_value_parse_failures",
-            "Distinct values of a call that a rule could not read, by where they stand.",
-            ["source", "kind"],
-        )
+        self.requests = counter("leeway_requests", "verb", "mode", "code")
+        self.request_seconds = seconds("leeway_request_duration_seconds", "verb", "mode")
+        self.request_nodes = _histograms(registry, _NODES)("leeway_request_nodes", "verb", "mode")
+        self.parse_failures = counter("leeway_value_parse_failures", "source", "kind")
+        self.watch_restarts = counter("leeway_watch_restarts", "resource", "reason")
+        self.catch_ups = counter("leeway_catch_up", "result")
         self._profiles: set[str] = set()
         _build_info(registry)
 
@@ -114,15 +158,13 @@ def _summary(codes: Iterable[Code]) -> Code:
     return next((code for code in _WORST_FIRST if code in present), Code.SUCCESS)
 
 
-def _counters(registry: CollectorRegistry) -> Callable[[str, str, list[str]], Counter]:
-    return lambda name, text, labels: Counter(name, text, labels, registry=registry)
+def _counters(registry: CollectorRegistry) -> Callable[..., Counter]:
+    return lambda name, *labels: Counter(name, _HELP[name], labels, registry=registry)
 
 
-def _histograms(
-    registry: CollectorRegistry, buckets: Sequence[float]
-) -> Callable[[str, str, list[str]], Histogram]:
-    return lambda name, text, labels: Histogram(
-        name, text, labels, buckets=buckets, registry=registry
+def _histograms(registry: CollectorRegistry, buckets: Sequence[float]) -> Callable[..., Histogram]:
+    return lambda name, *labels: Histogram(
+        name, _HELP[name], labels, buckets=buckets, registry=registry
     )
 
 

@@ -9,10 +9,10 @@ a missing list as "no node fits".
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import Final, TypeVar
+from typing import Annotated, Final, TypeVar
 
 import msgspec
-from msgspec import Raw, Struct, field
+from msgspec import Meta, Raw, Struct, field
 
 from extender.errors import BadRequestError
 from extender.framework.interface import Code, Status
@@ -23,6 +23,8 @@ MAX_DETAILED_REASONS: Final = 10
 MAX_DETAILED_REASON_BYTES: Final = 700
 REASON_UNKNOWN_NODE: Final = "node(s) not yet known to the extender"
 
+# What Go can decode again.
+Int64 = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
 T = TypeVar("T")
 
 
@@ -57,12 +59,12 @@ class MetaVictims(Struct, frozen=True, gc=False, rename="pascal"):
     """The pods that would have to leave a node, by UID."""
 
     pods: tuple[_MetaPod, ...] | None = None
-    num_pdb_violations: int = field(default=0, name="NumPDBViolations")
+    num_pdb_violations: Int64 = field(default=0, name="NumPDBViolations")
 
 
 class _Victims(Struct, frozen=True, gc=False, rename="pascal"):
     pods: tuple[Pod, ...] | None = None
-    num_pdb_violations: int = field(default=0, name="NumPDBViolations")
+    num_pdb_violations: Int64 = field(default=0, name="NumPDBViolations")
 
 
 class _ExtenderPreemptionArgs(Struct, frozen=True, gc=False, rename="pascal"):

@@ -5,17 +5,19 @@ import contextlib
 import queue
 import ssl
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
 import msgspec
+from prometheus_client import CollectorRegistry
 
-from extender.cluster.source import ClusterSource, NoSource
+from extender.cluster.source import ClusterSource, NoSource, State
 from extender.config.schema import Address, Config, Listen
 from extender.framework.snapshot import Snapshot, snapshot_of
+from extender.metrics import CachedResource, Metrics
 from extender.model.core_v1 import Node
 from extender.server.serving import Server
 from tests.builders import JSON
@@ -34,8 +36,15 @@ class FixedSource:
     def snapshot(self) -> Snapshot:
         return self._snapshot
 
-    def describe(self) -> str:
-        return "fixed nodes"
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        yield
+
+    def state(self) -> State:
+        return State(None, "fixed nodes")
+
+    def cached(self) -> Sequence[CachedResource]:
+        return [CachedResource("nodes", len(self._snapshot.nodes), synced=True, age=None)]
 
     def reload(self) -> None:
         pass
@@ -166,7 +175,7 @@ async def served(
 ) -> AsyncIterator[Client]:
     """Serve in this process, and hand out a client."""
     config = replace(config or Config(), listen=ANYWHERE)
-    server = Server(config, source or NoSource())
+    server = Server(config, source or NoSource(), Metrics(CollectorRegistry()))
     async with server.running() as listening, aiohttp.ClientSession() as session:
         scheduler, ops = (f"{each.scheme}://{each.address}" for each in listening)
         yield Client(session, scheduler, ops)
@@ -188,7 +197,8 @@ def served_in_thread(
     loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
 ) -> Iterator[Addresses]:
     """Serve on a loop of its own, for a test that blocks."""
-    server = Server(replace(config or Config(), listen=ANYWHERE), source or NoSource())
+    config = replace(config or Config(), listen=ANYWHERE)
+    server = Server(config, source or NoSource(), Metrics(CollectorRegistry()))
     listens: queue.SimpleQueue[tuple[Addresses, Callable[[], object]]] = queue.SimpleQueue()
 
     async def serve() -> None:

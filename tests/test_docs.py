@@ -25,8 +25,9 @@ from extender.config.schema import Config, Limits, Listen, ProfileConfig, TLSFil
 from extender.errors import ConfigError
 from extender.framework.interface import Settings
 from extender.match.gates import ATTRIBUTE_OF
-from extender.metrics import Metrics
+from extender.metrics import CacheCollector, Metrics
 from extender.model.documents import Plain
+from extender.server.catch_up import CatchUp
 from extender.server.ops import ops_app
 from extender.server.profiles import Profiles
 from extender.server.scheduler import SchedulerDoor
@@ -95,6 +96,7 @@ def apps() -> tuple[web.Application, web.Application]:
     door = SchedulerDoor(
         Verbs(source, profiles),
         profiles,
+        CatchUp(source, 0.05),
         limits=Limits(),
         metrics=Metrics(registry),
         callers=callers,
@@ -194,6 +196,7 @@ def test_every_endpoint_has_its_row() -> None:
 def test_every_metric_has_its_row_with_type_and_labels() -> None:
     registry = CollectorRegistry()
     metrics = Metrics(registry)
+    registry.register(CacheCollector(lambda: ()))
     rows = table(ROOT / "docs/metrics.md", "The table")
     types = {
         family.name + ("_total" if family.type == "counter" else ""): family.type

@@ -10,28 +10,19 @@ from extender import wire
 from extender.config.schema import Config
 from extender.errors import BadRequestError
 from extender.framework.interface import SUCCESS, Code, Status, unresolvable
-from extender.framework.snapshot import Snapshot, snapshot_of
-from extender.model.core_v1 import Node, ObjectMeta, Pod
+from extender.model.core_v1 import ObjectMeta, Pod
 from extender.server.profiles import Profiles
 from extender.server.verbs import Verbs
 from extender.wire import FilterArgs, MetaVictims
+from tests.serving import FixedSource
 
 GOLDEN = Path(__file__).parent / "golden"
 GOLDENS = sorted(path.name.removesuffix(".request.json") for path in GOLDEN.glob("*.request.json"))
 
 
-class GoldenCluster:
+def golden_cluster() -> FixedSource:
     """The nodes of `tests/golden/cluster.json`."""
-
-    def snapshot(self) -> Snapshot:
-        items = json.loads((GOLDEN / "cluster.json").read_bytes())["items"]
-        return snapshot_of(msgspec.convert(item, Node) for item in items)
-
-    def describe(self) -> str:
-        return "golden nodes"
-
-    def reload(self) -> None:
-        pass
+    return FixedSource(*json.loads((GOLDEN / "cluster.json").read_bytes())["items"])
 
 
 def golden(name: str, part: str) -> bytes:
@@ -40,7 +31,7 @@ def golden(name: str, part: str) -> bytes:
 
 @pytest.mark.parametrize("name", GOLDENS)
 def test_golden(name: str) -> None:
-    ask = getattr(Verbs(GoldenCluster(), Profiles(Config())), name.split("-")[0])
+    ask = getattr(Verbs(golden_cluster(), Profiles(Config())), name.split("-")[0])
 
     assert ask(golden(name, "request")).body == golden(name, "answer")
 

@@ -3,14 +3,21 @@
 import argparse
 import asyncio
 import logging
+import os
 import signal
 
 import uvloop
+from prometheus_client import CollectorRegistry
 
+from extender import plugins
 from extender.cli import flags, logs
+from extender.cluster import api
+from extender.cluster.api import ApiServer
+from extender.cluster.live import LiveSource
 from extender.cluster.source import ClusterSource, FileSource, NoSource
 from extender.config.schema import Config
 from extender.errors import ConfigError, ManifestError
+from extender.metrics import Metrics
 from extender.plugins import NOT_BUILT
 from extender.server.serving import Server
 
@@ -24,7 +31,8 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         help="answer kube-scheduler",
         description=(
             "Answer /filter, /prioritize and /preempt. Node names are looked up in the cluster of"
-            " --cluster; without it only requests that carry whole nodes can be answered."
+            " --kubeconfig, in the one that Leeway runs in, or in the manifests of --cluster;"
+            " without any, only requests that carry whole nodes can be answered."
         ),
     )
     flags.add_to(parser)
@@ -36,11 +44,31 @@ def run(arguments: argparse.Namespace) -> int:
     config = flags.effective_config(arguments)
     logs.set_up(config.logging)
     _require_built(config)
-    source: ClusterSource = FileSource(config.cluster_files) if config.cluster_files else NoSource()
-    server = Server(config, source)
+    metrics = Metrics(CollectorRegistry())
+    source = _source(config, metrics)
+    server = Server(config, source, metrics)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as loop:
         loop.run(_serve(server, source))
     return 0
+
+
+def _source(config: Config, metrics: Metrics) -> ClusterSource:
+    """Files, a kubeconfig, the cluster that we run in, or nothing; $KUBECONFIG is not read."""
+    if config.cluster_files:
+        return FileSource(config.cluster_files)
+    if config.kubeconfig:
+        api.require_file(config.kubeconfig)
+        load = api.from_kubeconfig(config.kubeconfig)
+    elif "KUBERNETES_SERVICE_HOST" in os.environ:
+        load = api.in_cluster
+    else:
+        return NoSource()
+    return LiveSource(
+        ApiServer(load),
+        plugins.resources(config.enabled_plugins()),
+        max_staleness=config.max_staleness,
+        on_restart=lambda resource, reason: metrics.watch_restarts.labels(resource, reason).inc(),
+    )
 
 
 async def _serve(server: Server, source: ClusterSource) -> None:
@@ -62,7 +90,7 @@ def _reload(source: ClusterSource) -> None:
     except ManifestError as exc:
         log.error("reload failed, the old cluster stays: %s", exc)  # noqa: TRY400 - a sentence
     else:
-        log.info("reloaded: %s", source.describe())
+        log.info("reloaded: %s", source.state().remark)
 
 
 def _require_built(config: Config) -> None:
@@ -70,8 +98,6 @@ def _require_built(config: Config) -> None:
     problems = []
     if config.listen.admission:
         problems.append("listen.admission: this version has no admission webhook")
-    if config.kubeconfig:
-        problems.append("cluster.kubeconfig: this version reads clusters from files only")
     if problems:
         raise ConfigError(problems)
     named = {name for profile in config.profiles for name in profile.weights}

@@ -1,22 +1,42 @@
 """What the server asks for the cluster: a snapshot now, or a fault that says why there is none."""
 
-from collections.abc import Sequence
-from typing import Protocol
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from extender.cluster import manifests
 from extender.errors import NoClusterError
 from extender.framework.snapshot import Snapshot, snapshot_of
+from extender.metrics import CachedResource
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How a source fares: why it is not ready, or None; and a remark for a person."""
+
+    problem: str | None
+    remark: str
 
 
 class ClusterSource(Protocol):
     """Where snapshots come from."""
 
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Keep the source up to date while the context lasts."""
+        ...
+
     def snapshot(self) -> Snapshot:
         """The cluster as it is known now; NotSyncedError while it is not."""
         ...
 
-    def describe(self) -> str:
-        """One phrase for a person: what is watched, and how much of it is known."""
+    def state(self) -> State:
+        """Whether the source can be relied on."""
+        ...
+
+    def cached(self) -> Sequence[CachedResource]:
+        """What the metrics say of each resource."""
         ...
 
     def reload(self) -> None:
@@ -24,19 +44,37 @@ class ClusterSource(Protocol):
         ...
 
 
+@runtime_checkable
+class Watching(Protocol):
+    """A source that hears of changes a little later than they happen."""
+
+    async def changed(self, since: int, seconds: float) -> bool:
+        """Wait until the snapshot differs from that of a generation; whether it does."""
+        ...
+
+
 class NoSource:
     """No cluster at all: only requests that carry whole nodes can be answered."""
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Nothing to keep."""
+        yield
 
     def snapshot(self) -> Snapshot:
         """Always a fault."""
         raise NoClusterError(
-            "no cluster source: node names cannot be resolved; start leeway serve with --cluster,"
-            " or set nodeCacheCapable: false"
+            "no cluster source: node names cannot be resolved; start leeway serve with"
+            " --kubeconfig or --cluster, or set nodeCacheCapable: false"
         )
 
-    def describe(self) -> str:
+    def state(self) -> State:
         """What works and what does not."""
-        return "no cluster source, only whole-node requests are answered"
+        return State(None, "no cluster source, only whole-node requests are answered")
+
+    def cached(self) -> Sequence[CachedResource]:
+        """Nothing."""
+        return ()
 
     def reload(self) -> None:
         """Nothing to read."""
@@ -50,13 +88,22 @@ class FileSource:
         self._snapshot = Snapshot()
         self.reload()
 
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Nothing to keep: files are read again on demand."""
+        yield
+
     def snapshot(self) -> Snapshot:
         """The files as they were read last."""
         return self._snapshot
 
-    def describe(self) -> str:
+    def state(self) -> State:
         """How many nodes the files hold."""
-        return f"{len(self._snapshot.nodes)} nodes from {', '.join(self._paths)}"
+        return State(None, f"{len(self._snapshot.nodes)} nodes from {', '.join(self._paths)}")
+
+    def cached(self) -> Sequence[CachedResource]:
+        """The nodes."""
+        return [CachedResource("nodes", len(self._snapshot.nodes), synced=True, age=None)]
 
     def reload(self) -> None:
         """Read the files again, as one swap; ManifestError keeps the old cluster."""

@@ -6,6 +6,7 @@ from typing import Literal
 
 from extender.framework.interface import Settings
 from extender.match.gates import FeatureGates
+from extender.plugins import DEFAULT_WEIGHTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +94,10 @@ class Config:
             reasons=self.reasons,
             no_execute=self.no_execute,
         )
+
+    def enabled_plugins(self) -> frozenset[str]:
+        """Every plugin that judges a pod of some profile."""
+        if not self.profiles:
+            return frozenset(DEFAULT_WEIGHTS)
+        named = {name for profile in self.profiles for name in profile.weights}
+        return frozenset(named | {"NodeAffinity"})  # pods of other profiles have their annotation

@@ -141,6 +141,14 @@ class Plugin(Protocol):
     @property
     def name(self) -> str: ...
 
+    def rules(self, pod: Pod) -> Hashable | None:
+        """What of the pod a parsed question depends on, if it depends on nothing else.
+
+        Pods with equal rules get the same question, and its answers are remembered. None: the
+        question also depends on the snapshot, or the rules are too large to keep.
+        """
+        ...
+
 
 class FilterPlugin(Plugin, Protocol):
     """A plugin that can refuse a node."""

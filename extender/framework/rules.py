@@ -3,13 +3,19 @@
 Raises AnnotationError where an annotation cannot be read; a plugin turns that into a refusal.
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Final
 
 from extender.framework.interface import Settings
 from extender.match import carriers, taints
 from extender.match.findings import Finding, Noticed
 from extender.match.taints import Tolerations
 from extender.model.core_v1 import NodeAffinity, Pod
+
+# What is larger is parsed each time rather than kept: foreign text must not fill memory.
+MAX_REMEMBERED_TEXT: Final = 16_384
+MAX_REMEMBERED_RULES: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +60,28 @@ def native_affinity(pod: Pod) -> NodeAffinity | None:
     """The node affinity of `spec.affinity`."""
     affinity = pod.spec.affinity if pod.spec else None
     return affinity.node_affinity if affinity else None
+
+
+def toleration_rules(pod: Pod, settings: Settings) -> Hashable | None:
+    """What the tolerations of a pod come from; None if that is too much to remember."""
+    native = (pod.spec.tolerations if pod.spec else None) or ()
+    text = _annotation(pod, settings, carriers.TOLERATIONS)
+    if len(native) > MAX_REMEMBERED_RULES or len(text or "") > MAX_REMEMBERED_TEXT:
+        return None
+    return native, text
+
+
+def affinity_rules(pod: Pod, settings: Settings, *, annotation_only: bool) -> Hashable | None:
+    """What the node affinity of a pod comes from; None if that is too much to remember."""
+    text = _annotation(pod, settings, carriers.NODE_AFFINITY)
+    if len(text or "") > MAX_REMEMBERED_TEXT:
+        return None
+    if annotation_only:
+        return text
+    selector = tuple(((pod.spec.node_selector if pod.spec else None) or {}).items())
+    return text, selector, native_affinity(pod)
+
+
+def _annotation(pod: Pod, settings: Settings, name: str) -> str | None:
+    annotations = (pod.metadata.annotations if pod.metadata else None) or {}
+    return annotations.get(settings.annotation_prefix + name)

@@ -7,7 +7,7 @@ asked about nodes that reached it. The clock is a parameter, because the core ha
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from extender.errors import PluginError
@@ -18,43 +18,21 @@ from extender.framework.interface import (
     ExtensionPoint,
     NodeFilter,
     NodeScorer,
+    Plugin,
     Profile,
+    Score,
     Status,
 )
+from extender.framework.ledger import Clock, Evaluation, Ledger
+from extender.framework.memory import Memory, Thread
 from extender.framework.snapshot import NodeInfo, Snapshot
-from extender.match.findings import Finding
 from extender.model.core_v1 import Pod
 
 MAX_EXTENDER_PRIORITY: Final = 10
 
-Clock = Callable[[], float]
 Case = tuple[Hashable, ...]
 Q = TypeVar("Q", NodeFilter, NodeScorer)
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """How often one plugin gave which codes at one extension point of one call."""
-
-    plugin: str
-    extension_point: ExtensionPoint
-    codes: Mapping[Code, int]
-    seconds: float
-
-
-@dataclass(slots=True)
-class Ledger:
-    """What a call did besides its verdicts: evaluations to count, findings to report."""
-
-    clock: Clock
-    evaluations: list[Evaluation] = field(default_factory=list)
-    findings: set[Finding] = field(default_factory=set)
-    faults: list[Exception] = field(default_factory=list)  # of plugins that broke, for the log
-
-    def fault(self, exc: Exception) -> Status:
-        """Note that a plugin broke; the status says so without its particulars."""
-        self.faults.append(exc)
-        return Status(Code.ERROR, (f"internal fault ({type(exc).__name__})",))
+A = TypeVar("A", Status, Score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +53,26 @@ class ScoreResult:
 
 
 def run_filter(
-    profile: Profile, pod: Pod, snapshot: Snapshot, candidates: Sequence[NodeInfo], *, clock: Clock
+    profile: Profile,
+    pod: Pod,
+    snapshot: Snapshot,
+    candidates: Sequence[NodeInfo],
+    *,
+    clock: Clock,
+    memory: Memory[NodeFilter, Status] | None = None,
 ) -> FilterResult:
     """Judge every candidate by every filter plugin; the first refusal of a node stands."""
     ledger = Ledger(clock)
+    memory = Memory() if memory is None else memory
     judges: list[_Judge] = []
     for plugin in profile.filters:
-        outcome = _parse(
-            plugin.name, ExtensionPoint.PRE_FILTER, plugin.pre_filter, pod, snapshot, ledger
+        thread = _parse(
+            plugin, ExtensionPoint.PRE_FILTER, plugin.pre_filter, pod, snapshot, ledger, memory
         )
-        if not isinstance(outcome, Status):
-            judges.append(_Judge(plugin.name, outcome, ledger))
-        elif outcome.code is not Code.SKIP:
-            return FilterResult([outcome] * len(candidates), ledger, outcome)
+        if not isinstance(thread.outcome, Status):
+            judges.append(_Judge(plugin.name, thread.outcome, thread, ledger, memory))
+        elif thread.outcome.code is not Code.SKIP:
+            return FilterResult([thread.outcome] * len(candidates), ledger, thread.outcome)
 
     cases: list[Case] = list(zip(*(judge.column(candidates) for judge in judges), strict=True))
     if not cases:
@@ -103,7 +88,13 @@ def run_filter(
 
 
 def run_score(
-    profile: Profile, pod: Pod, snapshot: Snapshot, candidates: Sequence[NodeInfo], *, clock: Clock
+    profile: Profile,
+    pod: Pod,
+    snapshot: Snapshot,
+    candidates: Sequence[NodeInfo],
+    *,
+    clock: Clock,
+    memory: Memory[NodeScorer, Score] | None = None,
 ) -> ScoreResult:
     """The weighted mean of the plugins that have something to say, scaled for the extender.
 
@@ -111,26 +102,21 @@ def run_score(
     neutral) and when its scores are all equal. If all are silent every node gets 0.
     """
     ledger = Ledger(clock)
+    memory = Memory() if memory is None else memory
     silent = ScoreResult([0] * len(candidates), ledger)
     weighed: list[tuple[int, Sequence[Hashable], Mapping[Hashable, int]]] = []
     for plugin, weight in profile.scorers:
-        outcome = _parse(plugin.name, ExtensionPoint.SCORE, plugin.pre_score, pod, snapshot, ledger)
-        if not isinstance(outcome, Status):
-            column, scores = _score(plugin.name, outcome, candidates, ledger)
+        thread = _parse(
+            plugin, ExtensionPoint.SCORE, plugin.pre_score, pod, snapshot, ledger, memory
+        )
+        if not isinstance(thread.outcome, Status):
+            column, scores = _score(plugin.name, thread.outcome, thread, candidates, ledger)
+            memory.note_answers(thread)
             if len(set(scores.values())) > 1:
                 weighed.append((weight, column, scores))
-        elif outcome.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+        elif thread.outcome.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
             return silent  # a rule of the pod cannot be read: no node is better than another
-    if not weighed:
-        return silent
-    # sum of weight * score, divided by all weights: 0 to 100. Scaled and rounded half up.
-    unit = MAX_NODE_SCORE * sum(weight for weight, _, _ in weighed)
-    cases: list[Case] = list(zip(*(column for _, column, _ in weighed), strict=True))
-    scaled: dict[Case, int] = {}
-    for case in set(cases):
-        total = sum(w * scores[key] for key, (w, _, scores) in zip(case, weighed, strict=True))
-        scaled[case] = (2 * MAX_EXTENDER_PRIORITY * total + unit) // (2 * unit)
-    return ScoreResult(list(map(scaled.__getitem__, cases)), ledger)
+    return ScoreResult(_weighted_means(weighed), ledger) if weighed else silent
 
 
 def explain(
@@ -138,50 +124,77 @@ def explain(
 ) -> list[Status]:
     """What every filter plugin says of one node, without stopping at the first refusal."""
     ledger = Ledger(clock)
+    memory: Memory[NodeFilter, Status] = Memory()
     statuses: list[Status] = []
     for plugin in profile.filters:
-        outcome = _parse(
-            plugin.name, ExtensionPoint.PRE_FILTER, plugin.pre_filter, pod, snapshot, ledger
+        thread = _parse(
+            plugin, ExtensionPoint.PRE_FILTER, plugin.pre_filter, pod, snapshot, ledger, memory
         )
+        outcome = thread.outcome
         if not isinstance(outcome, Status):
-            judge = _Judge(plugin.name, outcome, ledger)
+            judge = _Judge(plugin.name, outcome, thread, ledger, memory)
             outcome = judge.ask(judge.column([node])[0], node, 1)
         statuses.append(replace(outcome, plugin=plugin.name))
     return statuses
 
 
 def _parse(
-    name: str,
+    plugin: Plugin,
     point: ExtensionPoint,
     parse: Callable[[Pod, Snapshot], Q | Status],
     pod: Pod,
     snapshot: Snapshot,
     ledger: Ledger,
-) -> Q | Status:
-    """Have a plugin parse the pod: its question, or a signed status that settles the matter."""
+    memory: Memory[Q, A],
+) -> Thread[Q, A]:
+    """Have a plugin parse the pod, unless it parsed the like before.
+
+    The thread begins with the plugin's question, or with a signed status that settles the matter.
+    """
     since = ledger.clock()
     try:
-        outcome = parse(pod, snapshot)
+        rules = plugin.rules(pod)
+        key = None if rules is None else (id(plugin), rules)
+        thread = None if key is None else memory.recall(key)
+        if thread is None:
+            outcome = parse(pod, snapshot)
+            thread = Thread(_signed(outcome, plugin) if isinstance(outcome, Status) else outcome)
+            if key is not None:
+                memory.keep(key, thread)
+        ledger.findings |= thread.outcome.findings
     except Exception as exc:  # noqa: BLE001 - one broken plugin must not take the call down
-        outcome = ledger.fault(exc)
-    ledger.findings |= outcome.findings
-    settled = isinstance(outcome, Status)
+        thread = Thread(_signed(ledger.fault(exc), plugin))
+    settled = isinstance(thread.outcome, Status)
     if settled or point is ExtensionPoint.PRE_FILTER:
-        code = outcome.code if isinstance(outcome, Status) else Code.SUCCESS
-        ledger.evaluations.append(Evaluation(name, point, {code: 1}, ledger.clock() - since))
-    return replace(outcome, plugin=name) if isinstance(outcome, Status) else outcome
+        code = thread.outcome.code if isinstance(thread.outcome, Status) else Code.SUCCESS
+        seconds = ledger.clock() - since
+        ledger.evaluations.append(Evaluation(plugin.name, point, {code: 1}, seconds))
+    return thread
+
+
+def _signed(status: Status, plugin: Plugin) -> Status:
+    return replace(status, plugin=plugin.name)
 
 
 class _Judge:
     """One filter plugin's question during one call: asks once a key, signs, counts, times."""
 
-    def __init__(self, name: str, question: NodeFilter, ledger: Ledger) -> None:
+    def __init__(
+        self,
+        name: str,
+        question: NodeFilter,
+        thread: Thread[NodeFilter, Status],
+        ledger: Ledger,
+        memory: Memory[NodeFilter, Status],
+    ) -> None:
         self._name = name
         self._question = question
+        self._thread = thread
         self._ledger = ledger
-        self._verdicts: dict[Hashable, Status] = {}
+        self._memory = memory
         self._codes: Counter[Code] = Counter()
         self._seconds = 0.0
+        self._broken: Status | None = None
 
     def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
         """What the verdict on each node depends on."""
@@ -192,32 +205,42 @@ class _Judge:
                 raise PluginError(f"a column of {len(column)} for {len(nodes)} nodes")  # noqa: TRY301
         except Exception as exc:  # noqa: BLE001 - becomes the answer's Error, signed
             column = [None] * len(nodes)
-            self._verdicts[None] = replace(self._ledger.fault(exc), plugin=self._name)
+            self._broken = self._fault(exc)
         self._seconds += self._ledger.clock() - since
         return column
 
     def ask(self, key: Hashable, node: NodeInfo, count: int) -> Status:
         """The verdict on `count` nodes that share a key, of which `node` is one."""
-        verdict = self._verdicts.get(key)
+        verdict = self._broken or self._thread.answers.get(key)
         if verdict is None:
             since = self._ledger.clock()
-            try:
-                verdict = self._question.filter(node)
-            except Exception as exc:  # noqa: BLE001 - becomes the answer's Error, signed
-                verdict = self._ledger.fault(exc)
-            if verdict is not SUCCESS:
-                self._ledger.findings |= verdict.findings
-                verdict = replace(verdict, plugin=self._name)
-            self._verdicts[key] = verdict
+            verdict = self._asked(key, node)
             self._seconds += self._ledger.clock() - since
+        if verdict.findings:
+            self._ledger.findings |= verdict.findings
         self._codes[verdict.code] += count
         return verdict
 
     def close(self) -> None:
         """Enter into the ledger what the plugin did."""
+        self._memory.note_answers(self._thread)
         self._ledger.evaluations.append(
             Evaluation(self._name, ExtensionPoint.FILTER, self._codes, self._seconds)
         )
+
+    def _asked(self, key: Hashable, node: NodeInfo) -> Status:
+        try:
+            verdict = self._question.filter(node)
+        except Exception as exc:  # noqa: BLE001 - becomes the answer's Error, signed
+            self._broken = self._fault(exc)  # one is enough: the call is lost anyway
+            return self._broken
+        if verdict is not SUCCESS:
+            verdict = replace(verdict, plugin=self._name)
+        self._thread.answers[key] = verdict
+        return verdict
+
+    def _fault(self, exc: Exception) -> Status:
+        return replace(self._ledger.fault(exc), plugin=self._name)
 
 
 def _first_refusal(judges: Sequence[_Judge], case: Case, node: NodeInfo, count: int) -> Status:
@@ -229,23 +252,43 @@ def _first_refusal(judges: Sequence[_Judge], case: Case, node: NodeInfo, count: 
 
 
 def _score(
-    name: str, question: NodeScorer, nodes: Sequence[NodeInfo], ledger: Ledger
+    name: str,
+    question: NodeScorer,
+    thread: Thread[NodeScorer, Score],
+    nodes: Sequence[NodeInfo],
+    ledger: Ledger,
 ) -> tuple[Sequence[Hashable], Mapping[Hashable, int]]:
     """The key of each node, and the normalised score of each key; equal ones after a fault."""
     since = ledger.clock()
     code = Code.SUCCESS
     try:
         column = question.facet.column(nodes)
-        examples = dict(zip(column, nodes, strict=True))
-        raw = {key: question.score(node) for key, node in examples.items()}
-        distinct = list({score.value for score in raw.values()})
-        normal = dict(zip(distinct, question.normalize(distinct), strict=True))
-        scores = {key: normal[score.value] for key, score in raw.items()}
-        for score in raw.values():
+        raw = {}
+        for key, node in dict(zip(column, nodes, strict=True)).items():
+            score = thread.answers.get(key)
+            if score is None:
+                score = thread.answers[key] = question.score(node)
+            raw[key] = score.value
             ledger.findings |= score.findings
+        distinct = list(set(raw.values()))
+        normal = dict(zip(distinct, question.normalize(distinct), strict=True))
+        scores = {key: normal[value] for key, value in raw.items()}
     except Exception as exc:  # noqa: BLE001 - a score that cannot be computed is neutral
         code = ledger.fault(exc).code
         column, scores = [None] * len(nodes), {None: 0}
     seconds = ledger.clock() - since
     ledger.evaluations.append(Evaluation(name, ExtensionPoint.SCORE, {code: len(nodes)}, seconds))
     return column, scores
+
+
+def _weighted_means(
+    weighed: Sequence[tuple[int, Sequence[Hashable], Mapping[Hashable, int]]],
+) -> Sequence[int]:
+    """The mean of 0 to 100 over all weights, scaled to the extender's 10 and rounded half up."""
+    unit = MAX_NODE_SCORE * sum(weight for weight, _, _ in weighed)
+    cases: list[Case] = list(zip(*(column for _, column, _ in weighed), strict=True))
+    scaled: dict[Case, int] = {}
+    for case in set(cases):
+        total = sum(w * scores[key] for key, (w, _, scores) in zip(case, weighed, strict=True))
+        scaled[case] = (2 * MAX_EXTENDER_PRIORITY * total + unit) // (2 * unit)
+    return list(map(scaled.__getitem__, cases))

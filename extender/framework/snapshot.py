@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final
+from weakref import WeakValueDictionary
 
 from msgspec import Struct
 
@@ -15,7 +16,7 @@ from extender.match.taints import HARD_EFFECTS, PREFER_NO_SCHEDULE
 from extender.model.core_v1 import Node, Taint
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class TaintSet:
     """The taints of a node in its order, sorted by what they do. Equal only to itself."""
 
@@ -31,12 +32,20 @@ class NodeInfo(Struct, frozen=True, gc=False, eq=False):
     taints: TaintSet
     unschedulable: bool
 
+    def same_as(self, other: "NodeInfo") -> bool:
+        """Whether no plugin could tell the two apart."""
+        return (
+            self.taints is other.taints
+            and self.unschedulable == other.unschedulable
+            and self.labels == other.labels
+        )
+
 
 class Interner:
-    """Gives equal taint lists one TaintSet."""
+    """Gives equal taint lists one TaintSet, for as long as anybody holds it."""
 
     def __init__(self) -> None:
-        self._taint_sets: dict[tuple[Taint, ...], TaintSet] = {}
+        self._taint_sets: WeakValueDictionary[tuple[Taint, ...], TaintSet] = WeakValueDictionary()
 
     def node_info(self, node: Node) -> NodeInfo:
         """The node as plugins see it."""

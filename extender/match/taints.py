@@ -3,7 +3,7 @@
 The direction is always *taint compared to toleration*: `Gt 900` tolerates a taint of 950.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -59,25 +59,12 @@ class Tolerations:
         return Tolerations(tuple(m for m in self.matchers if m.effect in effects))
 
 
-NONE: Final = Tolerations(())
-
-
 def compile_tolerations(
     tolerations: Iterable[Toleration], gates: FeatureGates, noticed: Noticed
 ) -> Tolerations:
     """Parse each toleration once; one whose own value does not parse is noticed here."""
     distinct = dict.fromkeys(tolerations)
     return Tolerations(tuple(_matcher(toleration, gates, noticed) for toleration in distinct))
-
-
-def first_untolerated(
-    candidates: Sequence[Taint], tolerations: Tolerations, noticed: Noticed
-) -> Taint | None:
-    """The first taint, in node order, that no toleration matches."""
-    for taint in candidates:
-        if not tolerations.tolerates(taint, noticed):
-            return taint
-    return None
 
 
 def _matcher(toleration: Toleration, gates: FeatureGates, noticed: Noticed) -> Matcher:

@@ -88,10 +88,7 @@ def _without_leading_zeros(part: str) -> str:
 def _number(name: str, text: str) -> int:
     if not _DIGITS.fullmatch(text):
         raise VersionError(f"Invalid character(s) found in {name} number {go_quote(text)}")
-    if len(text) > 1 and text[0] == "0":
-        name = name.capitalize()
-        raise VersionError(f"{name} number must not contain leading zeroes {go_quote(text)}")
-    return _uint64(text)
+    return _uint64(text)  # leading zeros are gone already
 
 
 def _uint64(text: str) -> int:

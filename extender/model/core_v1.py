@@ -5,7 +5,7 @@ every one of those takes None; it never sends `null` for a string or a number.
 `gc=False`: a decoded object is a tree, so the cycle collector has nothing to look for in it.
 """
 
-from msgspec import Struct, field
+from msgspec import Raw, Struct, field
 
 
 class Taint(Struct, frozen=True, gc=False):
@@ -72,12 +72,13 @@ class Affinity(Struct, frozen=True, gc=False, rename="camel"):
     node_affinity: NodeAffinity | None = None
 
 
-class ObjectMeta(Struct, frozen=True, gc=False):
+class ObjectMeta(Struct, frozen=True, gc=False, rename="camel"):
     """Who an object is."""
 
     name: str = ""
     namespace: str = ""
     uid: str = ""
+    resource_version: str = ""
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
 
@@ -110,3 +111,35 @@ class Node(Struct, frozen=True, gc=False):
 
     metadata: ObjectMeta | None = None
     spec: NodeSpec | None = None
+
+
+class PlacedPodMeta(Struct, frozen=True, gc=False, rename="camel"):
+    """Who a pod is; its labels stay the bytes they came as, to be looked up."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    deletion_timestamp: str | None = None
+    labels: Raw = Raw(b"null")
+
+
+class PlacedPodSpec(Struct, frozen=True, gc=False, rename="camel"):
+    """Where a pod runs."""
+
+    node_name: str = ""
+
+
+class PlacedPodStatus(Struct, frozen=True, gc=False, rename="camel"):
+    """How far a pod is, and which node waits for it."""
+
+    phase: str = ""
+    nominated_node_name: str = ""
+
+
+class PlacedPod(Struct, frozen=True, gc=False):
+    """A pod as the watch tells of it: what it counts for on a node, not what it asks."""
+
+    metadata: PlacedPodMeta
+    spec: PlacedPodSpec = field(default_factory=PlacedPodSpec)
+    status: PlacedPodStatus = field(default_factory=PlacedPodStatus)

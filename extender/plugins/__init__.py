@@ -3,7 +3,7 @@
 Plugins do not know each other and reach nothing outside: they answer with a Status.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from extender.framework.interface import FilterPlugin, Profile, ScorePlugin, Settings
@@ -28,6 +28,12 @@ DEFAULT_WEIGHTS: Final[Mapping[str, int]] = {
     "VolumeBinding": 0,
     "PodTopologySpread": 2,
 }
+# What each plugin reads of the cluster, by the names of its resources.
+RESOURCES: Final[Mapping[str, frozenset[str]]] = {
+    "NodeUnschedulable": frozenset({"nodes"}),
+    "TaintToleration": frozenset({"nodes"}),
+    "NodeAffinity": frozenset({"nodes"}),
+}
 NOT_BUILT: Final = frozenset({"VolumeBinding", "PodTopologySpread"})
 
 
@@ -46,3 +52,8 @@ def foreign_profile(settings: Settings) -> Profile:
     """How a pod of a profile that is not configured is judged: by its annotation alone."""
     plugin = NodeAffinity(settings, annotation_only=True)
     return Profile("other", (plugin,), ((plugin, DEFAULT_WEIGHTS[plugin.name]),))
+
+
+def resources(names: Collection[str]) -> frozenset[str]:
+    """What of a cluster must be watched for these plugins."""
+    return frozenset[str]().union(*(RESOURCES[name] for name in names if name in RESOURCES))

@@ -1,6 +1,6 @@
 """NodeAffinity: required terms refuse a node, preferred terms raise its score."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -38,6 +38,10 @@ class NodeAffinity:
     name: ClassVar[str] = "NodeAffinity"
     settings: Settings
     annotation_only: bool = False
+
+    def rules(self, pod: Pod) -> Hashable | None:
+        """The question depends on these and on nothing else."""
+        return rules.affinity_rules(pod, self.settings, annotation_only=self.annotation_only)
 
     def pre_filter(self, pod: Pod, _snapshot: Snapshot) -> NodeFilter | Status:
         """Compile what the pod requires; SKIP if it requires nothing."""

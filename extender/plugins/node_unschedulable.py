@@ -1,5 +1,6 @@
 """NodeUnschedulable: a cordoned node is refused, unless the pod tolerates being there."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -23,6 +24,10 @@ class NodeUnschedulable:
 
     name: ClassVar[str] = "NodeUnschedulable"
     settings: Settings
+
+    def rules(self, pod: Pod) -> Hashable | None:
+        """The question depends on these and on nothing else."""
+        return rules.toleration_rules(pod, self.settings)
 
     def pre_filter(self, pod: Pod, _snapshot: Snapshot) -> NodeFilter | Status:
         """Does the pod tolerate the taint that cordoning stands for?"""

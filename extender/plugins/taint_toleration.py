@@ -1,6 +1,6 @@
 """TaintToleration: hard taints refuse a node, soft ones lower its score."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -36,6 +36,10 @@ class TaintToleration:
 
     name: ClassVar[str] = "TaintToleration"
     settings: Settings
+
+    def rules(self, pod: Pod) -> Hashable | None:
+        """The question depends on these and on nothing else."""
+        return rules.toleration_rules(pod, self.settings)
 
     def pre_filter(self, pod: Pod, _snapshot: Snapshot) -> NodeFilter | Status:
         """Compile the tolerations of both carriers."""

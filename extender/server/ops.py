@@ -32,7 +32,7 @@ def ops_app(
         return web.json_response({"version": __version__, "python": platform.python_version()})
 
     async def status(_request: web.Request) -> web.Response:
-        return web.json_response(callers.document(source.describe()))
+        return web.json_response(callers.document(source.state().remark))
 
     app = web.Application()
     app.router.add_get("/livez", livez)

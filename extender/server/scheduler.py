@@ -26,6 +26,7 @@ from extender.errors import (
 from extender.metrics import Metrics
 from extender.model.core_v1 import Pod
 from extender.server import bodies
+from extender.server.catch_up import CatchUp
 from extender.server.profiles import Profiles, scheduler_name
 from extender.server.status import Callers
 from extender.server.verbs import Answer, Verbs
@@ -47,6 +48,7 @@ class SchedulerDoor:
         self,
         verbs: Verbs,
         profiles: Profiles,
+        catch_up: CatchUp,
         *,
         limits: Limits,
         metrics: Metrics,
@@ -54,6 +56,7 @@ class SchedulerDoor:
     ) -> None:
         self._verbs = verbs
         self._profiles = profiles
+        self._catch_up = catch_up
         self._limits = limits
         self._metrics = metrics
         self._callers = callers
@@ -107,6 +110,8 @@ class SchedulerDoor:
             body = await bodies.read(request, self._limits)
             begun = perf_counter()
             result = answer(body)
+            if verb == "filter":
+                result = await self._held(result, body)
         except tuple(_STATUS_OF_FAULT) as exc:
             return self._refuse(request, verb, _STATUS_OF_FAULT[type(exc)], str(exc))
         except Exception as exc:  # noqa: BLE001 - the door: whatever breaks below ends here
@@ -125,6 +130,12 @@ class SchedulerDoor:
             for finding in result.ledger.findings if result.ledger else ():
                 log.debug("unreadable value", extra={"fields": asdict(finding)})
         return web.Response(body=result.body, content_type="application/json")
+
+    async def _held(self, result: Answer, body: bytes) -> Answer:
+        result, held = await self._catch_up.hold(result, lambda: self._verbs.filter(body))
+        if held is not None:
+            self._metrics.catch_ups.labels(held).inc()
+        return result
 
     def _count(self, verb: str, result: Answer, seconds: float) -> None:
         metrics = self._metrics

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from aiohttp import web
-from prometheus_client import CollectorRegistry
 
 from extender.cluster.source import ClusterSource
 from extender.config.schema import Address, Config
 from extender.errors import ConfigError
-from extender.metrics import Metrics
+from extender.metrics import CacheCollector, Metrics
+from extender.server.catch_up import CatchUp
 from extender.server.ops import ops_app
 from extender.server.profiles import Profiles
 from extender.server.scheduler import SchedulerDoor
@@ -48,22 +48,23 @@ class Listening:
 class Server:
     """All listeners over one cluster source."""
 
-    def __init__(self, config: Config, source: ClusterSource) -> None:
+    def __init__(self, config: Config, source: ClusterSource, metrics: Metrics) -> None:
         self._config = config
         self._source = source
         self._tls = ReloadingTLS(config.scheduler_tls) if config.scheduler_tls else None
-        registry = CollectorRegistry()
+        metrics.registry.register(CacheCollector(source.cached))
         callers = Callers()
         profiles = Profiles(config)
         self._door = SchedulerDoor(
             Verbs(source, profiles),
             profiles,
+            CatchUp(source, config.catch_up),
             limits=config.limits,
-            metrics=Metrics(registry),
+            metrics=metrics,
             callers=callers,
         )
         readiness = Readiness({"cluster": self._check_cluster, "shutdown": self._check_shutdown})
-        self._ops = ops_app(readiness, registry=registry, callers=callers, source=source)
+        self._ops = ops_app(readiness, registry=metrics.registry, callers=callers, source=source)
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[list[Listening]]:
@@ -73,6 +74,7 @@ class Server:
         scheduler_runner = _runner(self._door.app())
         ops_runner = _runner(self._ops)
         async with contextlib.AsyncExitStack() as stack:
+            await stack.enter_async_context(self._source.running())
             stack.push_async_callback(ops_runner.cleanup)
             stack.push_async_callback(scheduler_runner.cleanup)
             listening = [
@@ -93,7 +95,8 @@ class Server:
             self._tls.reload_if_changed()
 
     def _check_cluster(self) -> tuple[str | None, str]:
-        return None, self._source.describe()
+        state = self._source.state()
+        return state.problem, state.remark
 
     def _check_shutdown(self) -> tuple[str | None, str]:
         return ("draining", "") if self._door.draining else (None, "")

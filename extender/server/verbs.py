@@ -13,7 +13,8 @@ from extender.cluster.source import ClusterSource
 from extender.errors import NoClusterError, NotSyncedError, PluginError
 from extender.framework import runner
 from extender.framework.interface import Code, Status
-from extender.framework.runner import Ledger
+from extender.framework.ledger import Ledger
+from extender.framework.memory import Memories
 from extender.framework.snapshot import Interner, NodeInfo, Snapshot
 from extender.model.core_v1 import Pod
 from extender.server.profiles import Profiles
@@ -31,6 +32,8 @@ class Answer:
     passed: int
     ledger: Ledger | None = None
     error: str = ""
+    # Of the snapshot that was asked; None where the nodes came with the request.
+    generation: int | None = None
 
 
 class Verbs:
@@ -39,6 +42,7 @@ class Verbs:
     def __init__(self, source: ClusterSource, profiles: Profiles) -> None:
         self._source = source
         self._profiles = profiles
+        self._memories = Memories()
 
     def filter(self, body: bytes) -> Answer:
         """Who passes, and why the others do not."""
@@ -51,7 +55,12 @@ class Verbs:
             return Answer(answer.body, args.pod, args.mode, count, 0, error=answer.error)
         known = [node for node in nodes if node is not None]
         result = runner.run_filter(
-            self._profiles.of(args.pod), args.pod, snapshot, known, clock=perf_counter
+            self._profiles.of(args.pod),
+            args.pod,
+            snapshot,
+            known,
+            clock=perf_counter,
+            memory=self._memories.filtering,
         )
         statuses: Sequence[Status | None] = result.statuses
         if len(known) < count:
@@ -59,7 +68,14 @@ class Verbs:
             statuses = [result.settled if node is None else next(judged) for node in nodes]
         answer = wire.encode_filter(args, statuses)
         return Answer(
-            answer.body, args.pod, args.mode, count, answer.passed, result.ledger, answer.error
+            answer.body,
+            args.pod,
+            args.mode,
+            count,
+            answer.passed,
+            result.ledger,
+            answer.error,
+            snapshot.generation if args.raw is None else None,
         )
 
     def prioritize(self, body: bytes) -> Answer:
@@ -68,7 +84,12 @@ class Verbs:
         snapshot, nodes = self._resolve(args)
         known = [node for node in nodes if node is not None]
         result = runner.run_score(
-            self._profiles.of(args.pod), args.pod, snapshot, known, clock=perf_counter
+            self._profiles.of(args.pod),
+            args.pod,
+            snapshot,
+            known,
+            clock=perf_counter,
+            memory=self._memories.scoring,
         )
         scores: Sequence[int] = result.scores
         if len(known) < len(nodes):
@@ -88,7 +109,12 @@ class Verbs:
         names = [name for name, victims in args.victims.items() if victims.pods]
         known = [node for node in map(snapshot.nodes.get, names) if node is not None]
         result = runner.run_filter(
-            self._profiles.of(args.pod), args.pod, snapshot, known, clock=perf_counter
+            self._profiles.of(args.pod),
+            args.pod,
+            snapshot,
+            known,
+            clock=perf_counter,
+            memory=self._memories.filtering,
         )
         kept = {}
         for node, status in zip(known, result.statuses, strict=True):

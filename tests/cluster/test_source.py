@@ -16,8 +16,8 @@ def test_without_a_source_there_is_no_snapshot_and_a_way_out_is_told() -> None:
     source: ClusterSource = NoSource()
     source.reload()
 
-    assert "only whole-node requests" in source.describe()
-    with pytest.raises(NotSyncedError, match="start leeway serve with --cluster"):
+    assert "only whole-node requests" in source.state().remark
+    with pytest.raises(NotSyncedError, match="start leeway serve with --kubeconfig or --cluster"):
         source.snapshot()
 
 
@@ -27,7 +27,7 @@ def test_files_are_a_snapshot_that_says_where_it_is_from(tmp_path: Path) -> None
     source: ClusterSource = FileSource([str(file)])
 
     assert list(source.snapshot().nodes) == ["a", "b"]
-    assert source.describe() == f"2 nodes from {file}"
+    assert source.state().remark == f"2 nodes from {file}"
 
 
 def test_a_reload_is_one_swap_and_leaves_old_snapshots_alone(tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ from extender.framework.interface import (
     Status,
     unresolvable,
 )
-from extender.framework.runner import Evaluation, FilterResult, Ledger, ScoreResult
+from extender.framework.ledger import Evaluation, Ledger
+from extender.framework.runner import FilterResult, ScoreResult
 from extender.framework.snapshot import AttributeFacet, NodeInfo, Snapshot
 from extender.match.findings import Finding
 from extender.model.core_v1 import Pod
@@ -115,6 +116,9 @@ class Filter:
     outcome: NodeFilter | Status | Callable[[], Status]
     parsed: list[Pod] = field(default_factory=list)
 
+    def rules(self, _pod: Pod) -> None:
+        return None
+
     def pre_filter(self, pod: Pod, _snapshot: Snapshot) -> NodeFilter | Status:
         self.parsed.append(pod)
         return self.outcome() if callable(self.outcome) else self.outcome
@@ -144,6 +148,9 @@ class Scorer:
 
     name: str
     outcome: NodeScorer | Status | Callable[[], Status]
+
+    def rules(self, _pod: Pod) -> None:
+        return None
 
     def pre_score(self, _pod: Pod, _snapshot: Snapshot) -> NodeScorer | Status:
         return self.outcome() if callable(self.outcome) else self.outcome

@@ -161,8 +161,8 @@ def test_joined_lists_tolerate_what_either_tolerates() -> None:
     assert joined.tolerates(SLA_950, set())
     assert joined.tolerates(Taint("gpu"), set())
     assert not joined.tolerates(Taint("disk"), set())
-    assert taints.NONE.joined(gpu) == gpu
-    assert not taints.NONE.tolerates(SLA_950, set())
+    assert taints.Tolerations(()).joined(gpu) == gpu
+    assert not taints.Tolerations(()).tolerates(SLA_950, set())
 
 
 def test_for_effects_keeps_what_is_written_for_them() -> None:
@@ -182,17 +182,3 @@ def test_equal_tolerations_are_compiled_once() -> None:
     twice = compiled(*[Toleration("sla", "Gt", "900")] * 3, Toleration("sla", "Gt", "901"))
 
     assert len(twice.matchers) == 2
-
-
-@pytest.mark.parametrize(
-    ("candidates", "expected"),
-    [
-        pytest.param([], None, id="no taints"),
-        pytest.param([SLA_950], None, id="tolerated"),
-        pytest.param([SLA_950, Taint("b"), Taint("a")], Taint("b"), id="the first in node order"),
-    ],
-)
-def test_first_untolerated(candidates: list[Taint], expected: Taint | None) -> None:
-    tolerations = compiled(Toleration("sla", "Gt", "900"))
-
-    assert taints.first_untolerated(candidates, tolerations, set()) == expected

@@ -27,6 +27,7 @@ POD_JSON = {
         "name": "web-0",
         "namespace": "shop",
         "uid": "5f9c",
+        "resourceVersion": "5",
         "labels": {"app": "web"},
         "annotations": {"a/b": "c"},
     },
@@ -57,7 +58,7 @@ POD_JSON = {
 _REQUIREMENT = NodeSelectorRequirement("disk", "In", ("ssd",))
 _TERM = NodeSelectorTerm((_REQUIREMENT,), (_REQUIREMENT,))
 POD = Pod(
-    ObjectMeta("web-0", "shop", "5f9c", {"app": "web"}, {"a/b": "c"}),
+    ObjectMeta("web-0", "shop", "5f9c", "5", {"app": "web"}, {"a/b": "c"}),
     PodSpec(
         "extended-scheduler",
         {"disk": "ssd"},
@@ -71,6 +72,7 @@ NODE_JSON = {
         "name": "spot-1",
         "namespace": "",
         "uid": "77ab",
+        "resourceVersion": "7",
         "labels": {"disk": "ssd"},
         "annotations": None,
     },
@@ -80,7 +82,7 @@ NODE_JSON = {
     },
 }
 NODE = Node(
-    ObjectMeta("spot-1", "", "77ab", {"disk": "ssd"}, None),
+    ObjectMeta("spot-1", "", "77ab", "7", {"disk": "ssd"}, None),
     NodeSpec(True, (Taint("sla", "950", "NoSchedule"),)),
 )
 

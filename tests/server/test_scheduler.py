@@ -271,6 +271,9 @@ class BrokenPlugin:
     def __init__(self, _settings: Settings) -> None:
         pass
 
+    def rules(self, _pod: Pod) -> None:
+        return None
+
     def pre_filter(self, _pod: Pod, _snapshot: Snapshot) -> NodeFilter | Status:
         raise RuntimeError("secret particulars")
 

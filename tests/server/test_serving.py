@@ -9,9 +9,11 @@ from dataclasses import replace
 import aiohttp
 import msgspec
 import pytest
+from prometheus_client import CollectorRegistry
 
 from extender.config.schema import Address, Config, Limits, Listen
 from extender.errors import ConfigError
+from extender.metrics import Metrics
 from extender.server import serving
 from extender.server.serving import Listening, Server
 from tests.builders import node_json, pod_json
@@ -35,7 +37,9 @@ BODY = msgspec.json.encode(names_request(pod_json(), "plain"))
 @contextlib.asynccontextmanager
 async def stoppable(config: Config) -> AsyncIterator[tuple[Client, contextlib.AsyncExitStack]]:
     """A server that goes down when the stack is closed, and a client that outlives it."""
-    server = Server(replace(config, listen=ANYWHERE), FixedSource(PLAIN))
+    server = Server(
+        replace(config, listen=ANYWHERE), FixedSource(PLAIN), Metrics(CollectorRegistry())
+    )
     async with aiohttp.ClientSession() as session, contextlib.AsyncExitStack() as stack:
         listening = await stack.enter_async_context(server.running())
         scheduler, ops = (f"{each.scheme}://{each.address}" for each in listening)
@@ -49,7 +53,7 @@ def test_a_listener_tells_its_name_address_and_scheme() -> None:
 
 
 async def test_port_0_picks_a_free_port_for_each_listener() -> None:
-    server = Server(replace(Config(), listen=ANYWHERE), FixedSource())
+    server = Server(replace(Config(), listen=ANYWHERE), FixedSource(), Metrics(CollectorRegistry()))
     async with server.running() as listening:
         pass
 
@@ -70,7 +74,9 @@ async def test_a_port_in_use_is_one_sentence(name: str) -> None:
             ops=address if name == "ops" else ANYWHERE.ops,
         )
         with pytest.raises(ConfigError) as caught:
-            async with Server(Config(listen=listen), FixedSource()).running():
+            async with Server(
+                Config(listen=listen), FixedSource(), Metrics(CollectorRegistry())
+            ).running():
                 pass
 
     (problem,) = caught.value.problems
@@ -81,7 +87,9 @@ async def test_a_port_in_use_is_one_sentence(name: str) -> None:
 async def test_an_address_of_another_machine_is_one_sentence() -> None:
     listen = Listen(scheduler=Address("192.0.2.1", 0), ops=ANYWHERE.ops)
     with pytest.raises(ConfigError, match=r"cannot listen on 192\.0\.2\.1:0: ") as caught:
-        async with Server(Config(listen=listen), FixedSource()).running():
+        async with Server(
+            Config(listen=listen), FixedSource(), Metrics(CollectorRegistry())
+        ).running():
             pass
 
     assert len(caught.value.problems) == 1

@@ -1,0 +1,211 @@
+"""The API server: credentials, paged lists and watch streams as raw bytes.
+
+Of the `kubernetes` package only the loaders of configuration and the transport are used; its
+generated models would take minutes and gigabytes for what msgspec decodes in seconds. It is
+imported when a connection is made: it costs half a second and 40 MB that other sources need not.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import aiohttp
+import yaml
+
+from extender.errors import ApiError, ApiGoneError, ApiUnsupportedError, ConfigError
+
+if TYPE_CHECKING:
+    from kubernetes.aio.client import ApiClient, Configuration
+
+CREDENTIALS_SECONDS: Final = 60.0
+LOAD_SECONDS: Final = 60.0
+CONNECT_SECONDS: Final = 10.0
+LIST_READ_SECONDS: Final = 60.0
+# Twice what a server lets pass between two bookmarks, and then some.
+WATCH_READ_SECONDS: Final = 150.0
+_ERROR_TEXT: Final = 256
+
+_GONE: Final = 410
+_UNAUTHORIZED: Final = 401
+_UNSUPPORTED: Final = frozenset({400, 422})
+
+# What the loader raises, besides its own, over a file that is half written or not a kubeconfig.
+_UNREADABLE: Final = (OSError, ValueError, KeyError, TypeError)
+
+Load = Callable[[], Awaitable["Configuration"]]
+
+
+async def in_cluster() -> "Configuration":
+    """The credentials that Kubernetes gives to a pod."""
+    from kubernetes.aio import config
+    from kubernetes.aio.client import Configuration
+
+    configuration = Configuration()
+    try:
+        config.load_incluster_config(configuration, try_refresh_token=False)
+    except config.ConfigException as exc:
+        raise ApiError(f"in-cluster credentials: {exc}") from exc
+    return configuration
+
+
+def from_kubeconfig(file: str) -> Load:
+    """The credentials of a kubeconfig's current context, read anew each time."""
+
+    async def load() -> "Configuration":
+        from kubernetes.aio import config
+        from kubernetes.aio.client import Configuration
+
+        configuration = Configuration()
+        configuration.host = ""
+        try:
+            loader = await config.load_kube_config(
+                file, client_configuration=configuration, persist_config=False
+            )
+        except (config.ConfigException, yaml.YAMLError, *_UNREADABLE) as exc:
+            raise ApiError(f"kubeconfig {file}: {exc}") from exc
+        # The loader only logs that an exec plugin failed, and would leave us anonymous.
+        uses_plugin = loader._user is not None and "exec" in loader._user
+        if uses_plugin and not configuration.api_key and not configuration.cert_file:
+            raise ApiError(f"kubeconfig {file}: its exec plugin gave no credentials")
+        return configuration
+
+    return load
+
+
+def require_file(file: str) -> None:
+    """Refuse to start with a kubeconfig that is not there."""
+    if not Path(file).is_file():
+        raise ConfigError([f"cluster.kubeconfig: {file} does not exist"])
+
+
+class ApiServer:
+    """Opens connections, with credentials that are at most a minute old.
+
+    Tokens, certificates and CAs rotate: a connection takes what is there when it is made, and
+    no connection outlives its watch, which the server ends after some minutes.
+    """
+
+    def __init__(
+        self,
+        load: Load,
+        *,
+        watch_read_seconds: float = WATCH_READ_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._load = load
+        self._watch_read_seconds = watch_read_seconds
+        self._clock = clock
+        self._configuration: Configuration | None = None
+        self._loaded = 0.0
+        self._loading = asyncio.Lock()
+
+    @contextlib.asynccontextmanager
+    async def connect(self) -> AsyncIterator["Connection"]:
+        """A connection of its own, closed at the end."""
+        configuration = await self._credentials()
+        try:
+            # In a thread: reading the CAs of a system takes 50 ms.
+            client = await asyncio.to_thread(_client, configuration)
+        except OSError as exc:  # an unreadable CA or certificate
+            self._forget()
+            raise ApiError(f"credentials: {exc}") from exc
+        try:
+            yield Connection(client, self._forget, self._watch_read_seconds)
+        finally:
+            await client.close()
+
+    async def _credentials(self) -> "Configuration":
+        """Read once for all watches that connect at the same time: a plugin may take its time."""
+        async with self._loading:
+            if self._configuration is None or self._clock() - self._loaded > CREDENTIALS_SECONDS:
+                self._configuration = await self._read()
+                self._loaded = self._clock()
+            return self._configuration
+
+    async def _read(self) -> "Configuration":
+        try:
+            async with asyncio.timeout(LOAD_SECONDS):
+                configuration = await self._load()
+        except TimeoutError as exc:
+            raise ApiError(f"credentials: none within {LOAD_SECONDS:g} s") from exc
+        # A token file may end with a newline; the loaders leave it there.
+        for name, text in configuration.api_key.items():
+            configuration.api_key[name] = " ".join(text.split())
+        return configuration
+
+    def _forget(self) -> None:
+        """The server refused these credentials: read them anew next time."""
+        self._configuration = None
+
+
+def _client(configuration: "Configuration") -> "ApiClient":
+    from kubernetes.aio.client import ApiClient
+
+    client = ApiClient(configuration)
+    client.user_agent = "leeway"
+    return client
+
+
+class Connection:
+    """One client session to the API server."""
+
+    def __init__(
+        self, client: "ApiClient", forget: Callable[[], None], watch_read_seconds: float
+    ) -> None:
+        self._client = client
+        self._forget = forget
+        self._watch_read_seconds = watch_read_seconds
+
+    async def get(self, path: str, params: Mapping[str, str]) -> bytes:
+        """The body of an answer."""
+        try:
+            async with self._request(path, params, LIST_READ_SECONDS) as response:
+                return await response.read()
+        except (aiohttp.ClientError, TimeoutError, OSError) as exc:
+            raise ApiError(f"GET {path}: {type(exc).__name__}: {exc}") from exc
+
+    async def stream(self, path: str, params: Mapping[str, str]) -> AsyncGenerator[bytes, None]:
+        """The body of an answer that does not end, in the pieces in which it comes."""
+        try:
+            async with self._request(path, params, self._watch_read_seconds) as response:
+                yield b""  # connected
+                async for chunk in response.content.iter_any():
+                    yield chunk
+        except (aiohttp.ClientError, TimeoutError, OSError) as exc:
+            raise ApiError(f"watch {path}: {type(exc).__name__}: {exc}") from exc
+
+    @contextlib.asynccontextmanager
+    async def _request(
+        self, path: str, params: Mapping[str, str], read_seconds: float
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        serialized = await self._client.param_serialize(
+            "GET",
+            path,
+            query_params=list(params.items()),
+            # Not compressed: unpacking a page costs more than reading it.
+            header_params={"Accept": "application/json", "Accept-Encoding": "identity"},
+            auth_settings=["BearerToken"],
+        )
+        timeout = aiohttp.ClientTimeout(
+            total=None, sock_connect=CONNECT_SECONDS, sock_read=read_seconds
+        )
+        answer = await self._client.call_api(*serialized, _request_timeout=timeout)
+        response: aiohttp.ClientResponse = answer.response
+        async with response:
+            if response.status != 200:
+                raise await self._fault(path, response)
+            yield response
+
+    async def _fault(self, path: str, response: aiohttp.ClientResponse) -> ApiError:
+        text = (await response.text(errors="replace"))[:_ERROR_TEXT]
+        sentence = f"GET {path}: HTTP {response.status}: {text}"
+        if response.status == _GONE:
+            return ApiGoneError(sentence)
+        if response.status in _UNSUPPORTED:
+            return ApiUnsupportedError(sentence)
+        if response.status == _UNAUTHORIZED:
+            self._forget()
+        return ApiError(sentence)

@@ -1,0 +1,118 @@
+"""The cluster of an API server, watched."""
+
+import asyncio
+import contextlib
+import gc
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from typing import Any, Final
+
+from extender.cluster import resources
+from extender.cluster.api import ApiServer
+from extender.cluster.cache import NodeStore, ObjectStore, PodStore
+from extender.cluster.reflector import Reflector, Store
+from extender.cluster.resources import Resource
+from extender.cluster.source import State
+from extender.errors import NotSyncedError
+from extender.framework.snapshot import Snapshot
+from extender.metrics import CachedResource
+from extender.model.storage_v1 import PersistentVolume, PersistentVolumeClaim, StorageClass
+
+log = logging.getLogger("leeway.cluster")
+
+# A quiet server still sends a bookmark every minute.
+DEGRADED_SECONDS: Final = 90.0
+
+
+class LiveSource:
+    """Watches the resources that are asked for; nothing is answered before all were listed."""
+
+    def __init__(
+        self,
+        api: ApiServer,
+        names: Collection[str],
+        *,
+        max_staleness: float | None = None,
+        on_restart: Callable[[str, str], None] = lambda _resource, _reason: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.nodes = NodeStore()
+        self.pods = PodStore()
+        self.volumes: ObjectStore[PersistentVolume] = ObjectStore()
+        self.claims: ObjectStore[PersistentVolumeClaim] = ObjectStore()
+        self.classes: ObjectStore[StorageClass] = ObjectStore()
+        self._max_staleness = max_staleness
+        every: tuple[tuple[Resource[Any], Store[Any]], ...] = (
+            (resources.NODES, self.nodes),
+            (resources.PODS, self.pods),
+            (resources.PERSISTENT_VOLUMES, self.volumes),
+            (resources.PERSISTENT_VOLUME_CLAIMS, self.claims),
+            (resources.STORAGE_CLASSES, self.classes),
+        )
+        self._reflectors = [
+            Reflector(resource, api, store, on_restart=on_restart, clock=clock)
+            for resource, store in every
+            if resource.name in names
+        ]
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Watch while the context lasts."""
+        tasks = [asyncio.create_task(reflector.run()) for reflector in self._reflectors]
+        tasks.append(asyncio.create_task(self._settle()))
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def snapshot(self) -> Snapshot:
+        """The cluster as it is known now."""
+        missing = [each.name for each in self._reflectors if not each.synced.is_set()]
+        if missing:
+            raise NotSyncedError(f"cache not synced: {', '.join(missing)} not listed yet")
+        return self.nodes.snapshot()
+
+    async def changed(self, since: int, seconds: float) -> bool:
+        """Wait until a node has changed since a generation; whether one has."""
+        return await self.nodes.changed(since, seconds)
+
+    def state(self) -> State:
+        """Not ready before everything was listed; a lost API server is only a remark.
+
+        Restarting would lose the cache and gain nothing, so being cut off makes us unready
+        only past `maxStaleness`.
+        """
+        problems: list[str] = []
+        remarks: list[str] = []
+        for each in self._reflectors:
+            age = each.age()
+            if not each.synced.is_set():
+                problems.append(f"{each.name} not listed yet")
+            elif age is not None and self._max_staleness and age > self._max_staleness:
+                problems.append(f"{each.name} not heard of for {age:.0f} s")
+            elif age is not None and age > DEGRADED_SECONDS:
+                remarks.append(f"degraded, {each.name} not heard of for {age:.0f} s")
+            else:
+                remarks.append(f"{each.objects} {each.name}")
+        return State("; ".join(problems) or None, "; ".join(remarks))
+
+    def cached(self) -> Sequence[CachedResource]:
+        """What the metrics say of each resource."""
+        return [
+            CachedResource(each.name, each.objects, each.synced.is_set(), each.age())
+            for each in self._reflectors
+        ]
+
+    def reload(self) -> None:
+        """Nothing to read again: a watch is never behind its source for long."""
+
+    async def _settle(self) -> None:
+        for each in self._reflectors:
+            await each.synced.wait()
+        # What was listed stays: the collector need not look at it ever again.
+        gc.collect()
+        gc.freeze()
+        log.info("cluster listed: %s", self.state().remark)

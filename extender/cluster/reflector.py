@@ -1,0 +1,259 @@
+"""Keeps a store equal to what the API server has of one resource: list, then watch, for ever.
+
+What a watch does is not exceptional: a closed stream, a bookmark, a version that is gone and an
+ERROR event all have their way back. Bytes are decoded and applied in slices, with the event
+loop's other work in between.
+"""
+
+import asyncio
+import contextlib
+import logging
+import random
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from typing import Final, Generic, Protocol, TypeVar
+
+from extender.cluster.api import ApiServer, Connection
+from extender.cluster.resources import Bookmark, Event, Fault, Key, Object, Resource, key_of
+from extender.errors import ApiError, ApiGoneError, ApiUnsupportedError, GarbageError
+
+log = logging.getLogger("leeway.cluster")
+
+T = TypeVar("T", bound=Object)
+T_contra = TypeVar("T_contra", contravariant=True)
+S = TypeVar("S")
+
+SLICE: Final = 64
+WATCH_SECONDS: Final = (300, 600)
+# A connection that lasted this long did not fail; its end is no reason to wait long.
+HEALTHY_SECONDS: Final = 5.0
+_GONE: Final = 410
+
+
+class Store(Protocol[T_contra]):
+    """Where the objects of a resource end up."""
+
+    def put(self, key: Key, obj: T_contra) -> None:
+        """There is a new object, or a newer one."""
+        ...
+
+    def remove(self, key: Key) -> None:
+        """The object is gone; it may never have been put."""
+        ...
+
+    def keys(self) -> Sequence[Key]:
+        """Who is in the store."""
+        ...
+
+    def __len__(self) -> int: ...
+
+
+class Backoff:
+    """Waits longer after each failure, and never as long as another instance does."""
+
+    def __init__(self, first: float = 0.2, most: float = 10.0) -> None:
+        self._first = first
+        self._most = most
+        self._next = first
+
+    def reset(self) -> None:
+        """The connection works."""
+        self._next = self._first
+
+    def seconds(self) -> float:
+        """How long to wait this time."""
+        wait = self._next * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, no secret
+        self._next = min(self._next * 2, self._most)
+        return wait
+
+
+class Reflector(Generic[T]):
+    """One resource."""
+
+    def __init__(
+        self,
+        resource: Resource[T],
+        api: ApiServer,
+        store: Store[T],
+        *,
+        on_restart: Callable[[str, str], None] = lambda _resource, _reason: None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._resource = resource
+        self._api = api
+        self._store = store
+        self._on_restart = on_restart
+        self._clock = clock
+        self._sleep = sleep
+        self._backoff = Backoff()
+        self._streams_lists = True
+        self._version: str | None = None  # None: what the store has may be anything
+        self._unseen: set[Key] | None = None  # during a list: whom it has not named yet
+        self._heard: float | None = None
+        self.synced = asyncio.Event()
+
+    @property
+    def name(self) -> str:
+        """The resource, as in its URL."""
+        return self._resource.name
+
+    @property
+    def objects(self) -> int:
+        """How many are in the store."""
+        return len(self._store)
+
+    def age(self) -> float | None:
+        """Seconds since the server was heard of; None if it never was."""
+        return None if self._heard is None else self._clock() - self._heard
+
+    async def run(self) -> None:
+        """List and watch until cancelled."""
+        while True:
+            begun = self._clock()
+            reason, sentence = await self._connected()
+            lasted = self._clock() - begun > HEALTHY_SECONDS
+            if lasted:
+                self._backoff.reset()
+            self._on_restart(self.name, reason)
+            log.log(
+                logging.DEBUG if reason == "closed" else logging.WARNING,
+                "watch of %s: %s",
+                self.name,
+                sentence,
+            )
+            # A server ends every watch after some minutes: no reason to stay blind for a moment.
+            if reason != "closed" or not lasted:
+                await self._sleep(self._backoff.seconds())
+
+    async def _connected(self) -> tuple[str, str]:
+        """One connection, from list or from where the last one ended; why it is over."""
+        try:
+            async with self._api.connect() as connection:
+                if self._version is None and not self._streams_lists:
+                    await self._list(connection)
+                await self._watch(connection)
+        except ApiGoneError as exc:
+            self._version = None
+            return "gone", str(exc)
+        except ApiUnsupportedError as exc:
+            if self._version is None:
+                self._streams_lists = False
+            self._version = None
+            return "unsupported", str(exc)
+        except GarbageError as exc:
+            self._version = None
+            return "garbage", str(exc)
+        except ApiError as exc:
+            return "error", str(exc)
+        except Exception:  # the eyes must not close for good, whatever one object does
+            log.exception("watch of %s broke", self.name)
+            self._version = None
+            return "fault", "an internal fault, see above"
+        return "closed", "the server closed the stream"
+
+    async def _list(self, connection: Connection) -> None:
+        """A paged list. Each page is applied and let go before the next is asked for."""
+        self._begin_list()
+        params = self._resource.params | {"limit": str(self._resource.page)}
+        while True:
+            page = self._resource.decode_page(await connection.get(self._resource.path, params))
+            self._hear()
+            for obj in page.items or ():
+                self._put(obj)
+            if not page.metadata.continue_:
+                break
+            params["continue"] = page.metadata.continue_
+        await self._end_list(page.metadata.resource_version)
+
+    async def _watch(self, connection: Connection) -> None:
+        seconds = random.randint(*WATCH_SECONDS)  # noqa: S311 - spreads load, no secret
+        params = self._resource.params | {
+            "watch": "1",
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(seconds),
+        }
+        if self._version is None:
+            self._begin_list()
+            params |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
+        else:
+            params["resourceVersion"] = self._version
+        async with (
+            contextlib.aclosing(connection.stream(self._resource.path, params)) as stream,
+            contextlib.aclosing(_lines(stream, self._hear)) as pieces,
+        ):
+            async for lines in pieces:
+                for batch in _slices(lines):
+                    for line in batch:
+                        await self._apply(self._resource.decode_event(line))
+                    await asyncio.sleep(0)
+
+    async def _apply(self, event: Event[T] | Bookmark | Fault) -> None:
+        match event:
+            case Event(type="DELETED", object=obj):
+                if obj.metadata is not None:
+                    key = key_of(obj.metadata)
+                    self._store.remove(key)
+                    self._advance(obj.metadata.resource_version)
+            case Event(object=obj):
+                self._put(obj)
+            case Bookmark(version=version, ends_list=ends):
+                if ends and self._unseen is not None:
+                    await self._end_list(version)
+                else:
+                    self._advance(version)
+            case Fault(code=code, message=message):
+                sentence = f"ERROR {code}: {message[:256]}"
+                if code == _GONE:
+                    raise ApiGoneError(sentence)
+                # Whatever it was, the stream told us that it cannot go on from here.
+                self._version = None
+                raise ApiError(sentence)
+
+    def _put(self, obj: T) -> None:
+        if obj.metadata is None:
+            raise GarbageError("an object without metadata")
+        key = key_of(obj.metadata)
+        if self._unseen is not None:
+            self._unseen.discard(key)
+        self._store.put(key, obj)
+        self._advance(obj.metadata.resource_version)
+
+    def _advance(self, version: str) -> None:
+        # While a list streams in, no version of it is one to go on from.
+        if self._unseen is None and version:
+            self._version = version
+
+    def _begin_list(self) -> None:
+        self._unseen = set(self._store.keys())
+
+    async def _end_list(self, version: str) -> None:
+        """The list is complete: whom it did not name is gone."""
+        if not version:  # whatever that was, it was no list: it must not empty the store
+            raise GarbageError("a list without a resourceVersion")
+        unseen, self._unseen = self._unseen or set(), None
+        for batch in _slices(list(unseen)):
+            for key in batch:
+                self._store.remove(key)
+            await asyncio.sleep(0)
+        self._version = version
+        self.synced.set()
+
+    def _hear(self) -> None:
+        self._heard = self._clock()
+
+
+async def _lines(
+    stream: AsyncIterator[bytes], hear: Callable[[], None]
+) -> AsyncGenerator[list[bytes], None]:
+    """The complete lines of each piece of the stream. A broken last line is dropped."""
+    rest = b""
+    async for chunk in stream:
+        hear()
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield [line for line in lines if line]
+
+
+def _slices(items: list[S]) -> Iterator[list[S]]:
+    for start in range(0, len(items), SLICE):
+        yield items[start : start + SLICE]

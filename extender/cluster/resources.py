@@ -1,0 +1,174 @@
+"""What can be watched: where it is served, how its bytes are decoded, who an object is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Generic, Protocol, TypeVar
+
+import msgspec
+from msgspec import Struct, field
+
+from extender.errors import GarbageError
+from extender.model.core_v1 import Node, PlacedPod
+from extender.model.storage_v1 import PersistentVolume, PersistentVolumeClaim, StorageClass
+
+# The annotation of the bookmark that completes a streamed list.
+INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
+
+Key = tuple[str, str]
+
+
+class Meta(Protocol):
+    """Who an object is, as every kind has it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def namespace(self) -> str: ...
+
+    @property
+    def resource_version(self) -> str: ...
+
+
+class Object(Protocol):
+    """Anything that the API server keeps."""
+
+    @property
+    def metadata(self) -> Meta | None: ...
+
+
+T = TypeVar("T", bound=Object)
+D = TypeVar("D")
+
+
+class _ListMeta(Struct, frozen=True, gc=False, rename="camel"):
+    resource_version: str = ""
+    continue_: str = field(default="", name="continue")
+
+
+class Page(Struct, Generic[T], frozen=True, gc=False):
+    """One page of a list."""
+
+    metadata: _ListMeta
+    items: list[T] | None = None
+
+
+class Event(Struct, Generic[T], frozen=True, gc=False):
+    """One line of a watch stream that tells of an object."""
+
+    type: str
+    object: T
+
+
+class _MarkMeta(Struct, frozen=True, gc=False, rename="camel"):
+    resource_version: str = ""
+    annotations: dict[str, str] | None = None
+
+
+class _Mark(Struct, frozen=True, gc=False):
+    """The object of a BOOKMARK, which has metadata, or of an ERROR, which has the rest."""
+
+    metadata: _MarkMeta = field(default_factory=_MarkMeta)
+    code: int = 0
+    message: str = ""
+
+
+class _MarkEvent(Struct, frozen=True, gc=False):
+    type: str
+    object: _Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """The stream has told everything up to this version."""
+
+    version: str
+    ends_list: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The server ends the stream with an error."""
+
+    code: int
+    message: str
+
+
+_MARK: Final = msgspec.json.Decoder(_MarkEvent)
+_MARKS: Final = (b'{"type":"BOOKMARK"', b'{"type":"ERROR"')
+_CHANGES: Final = frozenset({"ADDED", "MODIFIED", "DELETED"})
+
+
+class Resource(Generic[T]):
+    """One kind of object, as the API server lists and watches it."""
+
+    def __init__(
+        self,
+        name: str,
+        path: str,
+        kind: type[T],
+        *,
+        page: int = 250,
+        params: Mapping[str, str] | None = None,
+    ) -> None:
+        self.name = name
+        self.path = path
+        self.page = page  # objects a page: decoding one must not stop the event loop for long
+        self.params = dict(params or {})
+        self._page: msgspec.json.Decoder[Page[T]] = msgspec.json.Decoder(Page[kind])  # type: ignore[valid-type]
+        self._event: msgspec.json.Decoder[Event[T]] = msgspec.json.Decoder(Event[kind])  # type: ignore[valid-type]
+
+    def decode_page(self, body: bytes) -> Page[T]:
+        """One page of a list."""
+        return _decoded(self._page, body)
+
+    def decode_event(self, line: bytes) -> Event[T] | Bookmark | Fault:
+        """One line of a watch stream."""
+        if line.startswith(_MARKS):  # so writes every API server
+            return _mark(_decoded(_MARK, line))
+        event = _decoded(self._event, line)
+        return event if event.type in _CHANGES else _mark(_decoded(_MARK, line))
+
+
+def key_of(meta: Meta) -> Key:
+    """Who an object is among its kind."""
+    return meta.namespace, meta.name
+
+
+def _mark(event: _MarkEvent) -> Bookmark | Fault:
+    mark = event.object
+    match event.type:
+        case "BOOKMARK":
+            annotations = mark.metadata.annotations or {}
+            ends = annotations.get(INITIAL_EVENTS_END) == "true"
+            return Bookmark(mark.metadata.resource_version, ends)
+        case "ERROR":
+            return Fault(mark.code, mark.message)
+        case _:
+            raise GarbageError(f"an event of unknown type {event.type[:64]!r}")
+
+
+def _decoded(decoder: msgspec.json.Decoder[D], body: bytes) -> D:
+    try:
+        return decoder.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
+        raise GarbageError(f"{exc} in {body[:128]!r}") from exc
+
+
+NODES: Final = Resource("nodes", "/api/v1/nodes", Node, page=100)
+# A pod that has ended counts nowhere; the selector turns its end into a DELETED event.
+PODS: Final = Resource(
+    "pods",
+    "/api/v1/pods",
+    PlacedPod,
+    params={"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"},
+)
+PERSISTENT_VOLUMES: Final = Resource(
+    "persistentvolumes", "/api/v1/persistentvolumes", PersistentVolume
+)
+PERSISTENT_VOLUME_CLAIMS: Final = Resource(
+    "persistentvolumeclaims", "/api/v1/persistentvolumeclaims", PersistentVolumeClaim
+)
+STORAGE_CLASSES: Final = Resource(
+    "storageclasses", "/apis/storage.k8s.io/v1/storageclasses", StorageClass
+)

@@ -1,0 +1,34 @@
+"""What a call did besides its verdicts: what is to be counted, reported and logged of it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from extender.framework.interface import Code, ExtensionPoint, Status
+from extender.match.findings import Finding
+
+Clock = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """How often one plugin gave which codes at one extension point of one call."""
+
+    plugin: str
+    extension_point: ExtensionPoint
+    codes: Mapping[Code, int]
+    seconds: float
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What a call did besides its verdicts: evaluations to count, findings to report."""
+
+    clock: Clock
+    evaluations: list[Evaluation] = field(default_factory=list)
+    findings: set[Finding] = field(default_factory=set)
+    faults: list[Exception] = field(default_factory=list)  # of plugins that broke, for the log
+
+    def fault(self, exc: Exception) -> Status:
+        """Note that a plugin broke; the status says so without its particulars."""
+        self.faults.append(exc)
+        return Status(Code.ERROR, (f"internal fault ({type(exc).__name__})",))
