@@ -510,12 +510,19 @@ NodeFacts = dict[str, tuple[dict[str, str], list[TaintFacts], bool]]
 PodFacts = dict[Key, tuple[str, str, str, bool, dict[str, str]]]
 
 
+EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")
+
+
 def true_nodes(server: ScriptedServer) -> NodeFacts:
-    """The nodes that the server has."""
+    """The nodes that the server has, with the taints that do anything."""
     return {
         name: (
-            node["metadata"].get("labels", {}),
-            sorted((t["key"], t["value"], t["effect"]) for t in node["spec"].get("taints", ())),
+            node["metadata"].get("labels") or {},
+            sorted(
+                (t["key"], t["value"], t["effect"])
+                for t in node["spec"].get("taints", ())
+                if t["effect"] in EFFECTS
+            ),
             node["spec"].get("unschedulable", False),
         )
         for (_, name), node in server.objects["nodes"].items()
