@@ -51,7 +51,7 @@ def test_versions_are_ordered_by_their_precedence(one: str, two: str) -> None:
     assert (b > a, b == a, b < a) == (a < b, a == b, a > b)
 
 
-@EXAMPLES
+@settings(max_examples=80)
 @given(texts=st.lists(TEXTS, min_size=3, max_size=6))
 def test_the_order_of_versions_is_total(texts: list[str]) -> None:
     parsed = [version for version in map(versions.parse, texts) if version is not None]

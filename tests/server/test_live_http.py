@@ -165,7 +165,7 @@ async def test_once_all_is_listed_it_is_ready() -> None:
 
     assert ready == (200, "ok")
     assert verbose[0] == 200
-    assert "[+]cluster ok: 2 nodes\n" in verbose[1]
+    assert "[+]cluster ok\n    2 nodes\n" in verbose[1]
     assert answer["NodeNames"] == ["a"]
     assert counted == [1, 2]
 
@@ -184,7 +184,7 @@ async def test_a_lost_api_server_is_no_reason_to_stop_answering() -> None:
 
     assert answer["NodeNames"] == ["a"]
     assert verbose[0] == ready[0] == 200
-    assert "[+]cluster ok: degraded, nodes not heard of for 120 s\n" in verbose[1]
+    assert "[+]cluster ok\n    degraded, nodes not heard of for 120 s\n" in verbose[1]
     assert age == DEGRADED_SECONDS + 30
     assert "degraded" in status[1]
 
