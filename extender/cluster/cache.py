@@ -62,9 +62,9 @@ class NodeStore:
         """Every node."""
         return [("", name) for name in self._nodes]
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self, *, current: bool = True) -> Snapshot:
         """The nodes as they are now; holds until the event loop runs again."""
-        return Snapshot(MappingProxyType(self._nodes), self._generation)
+        return Snapshot(MappingProxyType(self._nodes), self._generation, current)
 
     async def changed(self, since: int, seconds: float) -> bool:
         """Wait until a node has changed since a generation; whether one has."""

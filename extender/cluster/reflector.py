@@ -91,12 +91,18 @@ class Reflector(Generic[T]):
         self._version: str | None = None  # None: what the store has may be anything
         self._unseen: set[Key] | None = None  # during a list: whom it has not named yet
         self._heard: float | None = None
+        self._streaming = False
         self.synced = asyncio.Event()
 
     @property
     def name(self) -> str:
         """The resource, as in its URL."""
         return self._resource.name
+
+    @property
+    def current(self) -> bool:
+        """Whether the store is what the server has, but for news that is under way."""
+        return self._streaming and self._unseen is None
 
     @property
     def objects(self) -> int:
@@ -150,6 +156,8 @@ class Reflector(Generic[T]):
             log.exception("watch of %s broke", self.name)
             self._version = None
             return "fault", "an internal fault, see above"
+        finally:
+            self._streaming = False
         return "closed", "the server closed the stream"
 
     async def _list(self, connection: Connection) -> None:
@@ -241,6 +249,7 @@ class Reflector(Generic[T]):
 
     def _hear(self) -> None:
         self._heard = self._clock()
+        self._streaming = True
 
 
 async def _lines(
