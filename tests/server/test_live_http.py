@@ -68,7 +68,7 @@ class Live:
     async def show(self, *nodes: JSON) -> None:
         """Make these the nodes of the cluster, and wait until the extender knows."""
         names = {node["metadata"]["name"] for node in nodes}
-        for _, name in list(self.api.objects["nodes"]):
+        for name in list(self.api.objects["nodes"]):
             if name not in names:
                 self.api.delete("nodes", name)
         self.api.put("nodes", *nodes)
