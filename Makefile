@@ -82,6 +82,14 @@ lock: $(STAMP)  ## Resolve the dependencies anew and write both lock files; edit
 image:  ## Build the container image and prove that it answers as a non-root user with a read-only root.
 	deploy/image/build
 
+.PHONY: e2e
+e2e: $(STAMP)  ## Tell the stories to a real control plane on loopback; KUBERNETES=v1.34.4 picks another version.
+	$(BIN)/pytest tests/e2e -n 2 --dist loadfile --timeout 240 --durations 10
+
+.PHONY: golden
+golden: $(STAMP)  ## Capture anew what a real kube-scheduler sends, into tests/golden/captured; edits files.
+	$(BIN)/python -m tests.e2e.capture
+
 .PHONY: clean
 clean:  ## Remove caches and build output.
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.*

@@ -1,0 +1,84 @@
+"""One control plane a session, one namespace a story, and every log beside a failure."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from tests.e2e import binaries
+from tests.e2e.cluster import Cluster
+from tests.e2e.controlplane import ControlPlane
+from tests.e2e.objects import EXTENDED, WHOLE_NODES
+
+_numbers = itertools.count(1)
+_planes = pytest.StashKey[list[ControlPlane]]()
+_sizes = pytest.StashKey[dict[str, int]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_planes] = []
+    if hasattr(config, "workerinput"):
+        return
+    try:
+        binaries.obtain()
+    except binaries.BinariesError as exc:
+        raise pytest.UsageError(str(exc)) from exc
+
+
+@pytest.fixture(scope="session")
+def plane(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControlPlane]:
+    """The control plane of the session, running."""
+    control_plane = ControlPlane(tmp_path_factory.mktemp("plane"))
+    request.config.stash[_planes].append(control_plane)
+    try:
+        asyncio.run(control_plane.start())
+        yield control_plane
+    finally:
+        asyncio.run(control_plane.stop())
+
+
+@pytest.fixture
+async def cluster(plane: ControlPlane) -> AsyncIterator[Cluster]:
+    """An empty cluster in which everything runs, whatever the story before did to it."""
+    await plane.start()
+    plane.forget()
+    async with plane.connected() as admin:
+        story = Cluster(admin, plane, f"story-{next(_numbers)}")
+        metadata = {"metadata": {"name": story.namespace}}
+        await admin.ensure("/api/v1/namespaces", metadata)
+        await story.clean()
+        yield story
+        await plane.start()
+        await story.clean()
+
+
+@pytest.fixture(params=[EXTENDED, WHOLE_NODES], ids=["names", "whole nodes"])
+def scheduler(request: pytest.FixtureRequest) -> str:
+    """The schedulerName of both ways to ask Leeway."""
+    name: str = request.param
+    return name
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    item.stash[_sizes] = {
+        str(process.log): process.logged()
+        for plane in item.config.stash[_planes]
+        for process in plane.processes
+    }
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Show what every process wrote during a story that failed."""
+    report = yield
+    if report.failed:
+        for plane in item.config.stash[_planes]:
+            for process in plane.processes:
+                text = process.tail(item.stash[_sizes].get(str(process.log), 0))
+                report.sections.append((f"{process.name} ({process.log})", text))
+    return report
