@@ -184,4 +184,3 @@ class Cluster:
             await self.api.delete(self.pods_path)
             return None
         return await self.known_nodes() == 0 or None
-

@@ -82,3 +82,10 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
                 text = process.tail(item.stash[_sizes].get(str(process.log), 0))
                 report.sections.append((f"{process.name} ({process.log})", text))
     return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show what the stories have measured."""
+    for report in terminalreporter.stats.get("passed", []):
+        for name, value in report.user_properties:
+            terminalreporter.write_line(f"{report.nodeid}: {name}: {value}")

@@ -132,9 +132,7 @@ async def test_thresholds_in_the_spec_work_where_the_api_server_lets_them_throug
     )
 
     above = pod("above", native=[toleration(SLA, "Gt", "900")], scheduler=scheduler)
-    below = pod(
-        "below", native=[toleration(SLA, "Lt", "750", "NoExecute")], scheduler=scheduler
-    )
+    below = pod("below", native=[toleration(SLA, "Lt", "750", "NoExecute")], scheduler=scheduler)
 
     assert await cluster.run(above) == "spot-950"
     assert await cluster.run(below) == "reclaimed"

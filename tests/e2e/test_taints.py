@@ -47,9 +47,7 @@ async def test_a_cordoned_node_takes_nobody_until_it_is_uncordoned(
     assert await cluster.placed("plain") == "repairs"
 
 
-async def test_an_annotation_may_tolerate_a_cordoned_node(
-    cluster: Cluster, scheduler: str
-) -> None:
+async def test_an_annotation_may_tolerate_a_cordoned_node(cluster: Cluster, scheduler: str) -> None:
     await cluster.add(node("repairs", unschedulable=True))
 
     fixer = pod("fixer", toleration(CORDONED, "Exists", effect="NoSchedule"), scheduler=scheduler)

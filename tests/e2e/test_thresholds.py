@@ -89,9 +89,7 @@ async def test_native_and_annotated_tolerations_are_joined(
     assert await cluster.run(joined) == "both"
 
 
-async def test_critical_work_avoids_nodes_that_fail_often(
-    cluster: Cluster, scheduler: str
-) -> None:
+async def test_critical_work_avoids_nodes_that_fail_often(cluster: Cluster, scheduler: str) -> None:
     """Failure probability in per mille: below a limit is good enough."""
     key = "node.example.com/failure-probability"
     await cluster.add(node("shaky", taint(key, "50")), node("steady", taint(key, "2")))
