@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
 
 import aiohttp
 
@@ -168,19 +167,22 @@ class Cluster:
         """Delete pods at once."""
         await asyncio.gather(*(self.api.delete(f"{self.pods_path}/{name}") for name in names))
 
+    async def clear(self) -> None:
+        """Remove every workload and pod."""
+        workloads = f"/apis/apps/v1/namespaces/{self.namespace}"
+        await self.api.delete(f"{workloads}/deployments")
+        await self.api.delete(f"{workloads}/replicasets")
+
+        async def no_pods() -> bool | None:
+            # A controller may have been about to make another one.
+            await self.api.delete(self.pods_path)
+            return None if (await self.api.get(self.pods_path))["items"] else True
+
+        assert await eventually(no_pods, PATIENCE), "pods cannot be deleted"
+
     async def clean(self) -> None:
         """Remove every workload, pod and node."""
-        await self.api.delete(f"/apis/apps/v1/namespaces/{self.namespace}/deployments")
-        await self.api.delete(f"/apis/apps/v1/namespaces/{self.namespace}/replicasets")
-        await self.api.delete(self.pods_path)
+        await self.clear()
         await self.api.delete(_NODES)
         self._nodes.clear()
-        await eventually(self._is_empty, PATIENCE)
-
-    async def _is_empty(self) -> bool | None:
-        paths: Sequence[str] = (self.pods_path, _NODES)
-        lists = [await self.api.get(path) for path in paths]
-        if any(each["items"] for each in lists):
-            await self.api.delete(self.pods_path)
-            return None
-        return await self.known_nodes() == 0 or None
+        await self.settled()

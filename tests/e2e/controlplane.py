@@ -34,7 +34,7 @@ class Leeway(Process):
     def __init__(self, plane: "ControlPlane", name: str, *flags: str) -> None:
         self.port, self.ops_port = free_port(), free_port()
         certificate, key = plane.credentials.server
-        command = [
+        command: list[str | Path] = [
             Path(sys.executable).with_name("leeway"),
             "serve",
             f"--kubeconfig={plane.kubeconfig(LEEWAY)}",
@@ -62,7 +62,13 @@ class Leeway(Process):
 class ControlPlane:
     """Everything that runs, on ports that stay the same over restarts."""
 
-    def __init__(self, folder: Path, *, gates: Mapping[str, bool] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        gates: Mapping[str, bool] | None = None,
+        extender_url: str | None = None,
+    ) -> None:
         self.folder = folder
         self.credentials = Credentials(folder)
         self.gates = ",".join(f"{name}={str(on).lower()}" for name, on in (gates or {}).items())
@@ -73,6 +79,7 @@ class ControlPlane:
         self.apiserver = self._apiserver()
         self.controller_manager = self._controller_manager()
         self.leeway = Leeway(self, "leeway")
+        self._extender_url = extender_url or self.leeway.url
         self.scheduler = self.new_scheduler(EXTENDED)
         self.whole_node_scheduler = self.new_scheduler(WHOLE_NODES, whole_nodes)
 
@@ -140,7 +147,7 @@ class ControlPlane:
         url: str | None = None,
     ) -> Process:
         """A scheduler for pods of a schedulerName, with the configuration that we recommend."""
-        config = recommended(name, url or self.leeway.url, self)
+        config = recommended(name, url or self._extender_url, self)
         edit(config)
         file = self.folder / f"{name}.yaml"
         file.write_text(yaml.safe_dump(config), encoding="utf-8")
@@ -165,7 +172,7 @@ class ControlPlane:
 
     def _etcd(self) -> Process:
         self.etcd_port, peer = free_port(), free_port()
-        command = [
+        command: list[str | Path] = [
             self._binaries / "etcd",
             f"--data-dir={self.folder / 'etcd'}",
             f"--listen-client-urls=http://127.0.0.1:{self.etcd_port}",

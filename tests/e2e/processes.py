@@ -61,7 +61,7 @@ class Process:
         # No proxy may come between processes on loopback.
         environment = {name: to for name, to in os.environ.items() if "proxy" not in name.lower()}
         self._output = self.log.open("ab")
-        self._child = subprocess.Popen(
+        self._child = subprocess.Popen(  # noqa: S603 - our own commands
             self._command,
             stdin=subprocess.DEVNULL,
             stdout=self._output,

@@ -41,7 +41,7 @@ async def test_with_the_gates_off_extended_rules_never_match_and_events_say_why(
         equal = await cluster.run(pod("equal", toleration(SLA, "Equal", "950"), scheduler=GATED))
         event = await cluster.event("above", "FailedScheduling")
 
-    untolerated = "0/1 nodes are available: 1 node(s) had untolerated taint {%s: 950}." % SLA
+    untolerated = f"0/1 nodes are available: 1 node(s) had untolerated taint {{{SLA}: 950}}."
     assert above.startswith(untolerated)
     assert semver.startswith(untolerated)
     assert event.startswith(untolerated)
