@@ -80,9 +80,9 @@ class Recorder:
                 body=answer, status=response.status, content_type="application/json"
             )
 
-    def last(self, verb: str, pod_name: str, fits: Callable[[Any], bool]) -> tuple[bytes, bytes]:
-        """The last exchange about a pod whose request is as wanted."""
-        for asked, body, answer in reversed(self.exchanges):
+    def first(self, verb: str, pod_name: str, fits: Callable[[Any], bool]) -> tuple[bytes, bytes]:
+        """The first exchange about a pod whose request is as wanted."""
+        for asked, body, answer in self.exchanges:
             data = json.loads(body)
             meta = data["Pod"]["metadata"]
             if asked == verb and meta["name"].startswith(pod_name) and fits(data):
@@ -95,6 +95,11 @@ def anything(_request: Any) -> bool:
     return True
 
 
+def every_node(request: Any) -> bool:
+    """All nodes are known and offered."""
+    return len(request["NodeNames"] or (request["Nodes"] or {}).get("items", ())) == len(NODES)
+
+
 def one_node(request: Any) -> bool:
     """The call about a nominated node alone."""
     return len(request["NodeNames"] or ()) == 1
@@ -102,9 +107,9 @@ def one_node(request: Any) -> bool:
 
 # name, verb, the pod's name up to what is random, which of the requests
 WANTED: tuple[tuple[str, str, str, Callable[[Any], bool]], ...] = (
-    ("filter-names", "filter", "report-names-", anything),
-    ("filter-nodes", "filter", "report-nodes-", anything),
-    ("filter-none", "filter", "hopeless", anything),
+    ("filter-names", "filter", "report-names-", every_node),
+    ("filter-nodes", "filter", "report-nodes-", every_node),
+    ("filter-none", "filter", "hopeless", every_node),
     ("filter-nominated", "filter", "urgent-names", one_node),
     ("prioritize-names", "prioritize", "report-names-", anything),
     ("prioritize-nodes", "prioritize", "report-nodes-", anything),
@@ -146,13 +151,13 @@ async def play(cluster: Cluster) -> None:
     for name, scheduler in (("report-names", EXTENDED), ("report-nodes", WHOLE_NODES)):
         await cluster.deploy(deployment(name, 1, above, native_affinity=east, scheduler=scheduler))
         await cluster.placements(1, app=name)
-    strict = required([requirement(ZONE, "In", "west")])
-    await cluster.refused(pod("hopeless", toleration(SLA, "Gt", "990"), affinity=strict))
+    west = required([requirement(ZONE, "In", "west")])
+    await cluster.refused(pod("hopeless", toleration(SLA, "Gt", "990"), affinity=west))
     for name, scheduler in (("urgent-names", EXTENDED), ("urgent-nodes", WHOLE_NODES)):
         await cluster.clear()
         await cluster.create(*map(filler, NODES))
         await cluster.placements(len(NODES))
-        urgent = pod(name, above, cpu="2", priority="high", scheduler=scheduler)
+        urgent = pod(name, above, affinity=west, cpu="2", priority="high", scheduler=scheduler)
         await cluster.run(urgent)
 
 
@@ -246,7 +251,7 @@ async def capture(folder: Path) -> dict[str, bytes]:
     normal = Normal()
     files: dict[str, bytes] = {}
     for name, verb, pod_name, fits in WANTED:
-        request, answer = recorder.last(verb, pod_name, fits)
+        request, answer = recorder.first(verb, pod_name, fits)
         files[f"{name}.request.json"] = normal(request)
         files[f"{name}.answer.json"] = normal(answer)
     nodes["items"].sort(key=lambda each: each["metadata"]["name"])
