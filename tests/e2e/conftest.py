@@ -2,7 +2,9 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,12 +29,23 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
+def new_plane(request: pytest.FixtureRequest) -> Callable[..., ControlPlane]:
+    """Makes control planes whose logs are shown beside a failure."""
+
+    def make(folder: Path, **more: Any) -> ControlPlane:
+        control_plane = ControlPlane(folder, **more)
+        request.config.stash[_planes].append(control_plane)
+        return control_plane
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def plane(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    new_plane: Callable[..., ControlPlane], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ControlPlane]:
     """The control plane of the session, running."""
-    control_plane = ControlPlane(tmp_path_factory.mktemp("plane"))
-    request.config.stash[_planes].append(control_plane)
+    control_plane = new_plane(tmp_path_factory.mktemp("plane"))
     try:
         asyncio.run(control_plane.start())
         yield control_plane

@@ -17,7 +17,7 @@ from tests.builders import JSON
 from tests.e2e import api, binaries, credentials
 from tests.e2e.api import Api
 from tests.e2e.credentials import ADMIN, LEEWAY, SCHEDULER, Credentials
-from tests.e2e.objects import EXTENDED, WHOLE_NODES
+from tests.e2e.objects import EXTENDED, SCHEDULERS, WHOLE_NODES
 from tests.e2e.processes import Process, free_port
 
 ROOT = Path(__file__).parent.parent.parent
@@ -268,7 +268,10 @@ def _rbac() -> list[tuple[str, JSON]]:
     group = "/apis/rbac.authorization.k8s.io/v1"
     watched = {"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "list", "watch"]}
     lease = {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"]}
-    led = [{**lease, "verbs": ["get", "create", "update"]}]
+    led = [
+        {**lease, "verbs": ["create"]},  # has no name yet
+        {**lease, "verbs": ["get", "update"], "resourceNames": list(SCHEDULERS)},
+    ]
     roles, bindings = f"{group}/clusterroles", f"{group}/clusterrolebindings"
     local = f"{group}/namespaces/kube-system"
     reader = "extension-apiserver-authentication-reader"

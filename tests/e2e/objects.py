@@ -8,6 +8,11 @@ from tests.builders import JSON, PREFIX
 
 EXTENDED = "extended-scheduler"
 WHOLE_NODES = "whole-node-scheduler"
+GATED = "gated-scheduler"
+MIXED = "mixed-scheduler"
+IGNORING = "ignoring-scheduler"
+# Each has a lease of its name.
+SCHEDULERS = (EXTENDED, WHOLE_NODES, GATED, MIXED, IGNORING)
 
 
 def node(

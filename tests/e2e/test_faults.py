@@ -10,12 +10,11 @@ from tests.builders import JSON, taint, toleration
 from tests.e2e.api import ApiServerError
 from tests.e2e.cluster import Cluster
 from tests.e2e.controlplane import ControlPlane
-from tests.e2e.objects import EXTENDED, WHOLE_NODES, node, pod
+from tests.e2e.objects import EXTENDED, IGNORING, WHOLE_NODES, node, pod
 from tests.e2e.processes import free_port
 
 SLA = "node.example.com/sla"
 LEVELS = (700, 800, 950, 999)
-IGNORING = "ignoring-scheduler"
 LONG = 120.0
 
 

@@ -1,7 +1,7 @@
 """Stories of gates that are off, of pods of other profiles, and of the native operators."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -11,14 +11,12 @@ from tests.e2e import binaries
 from tests.e2e.api import ApiServerError
 from tests.e2e.cluster import Cluster
 from tests.e2e.controlplane import ControlPlane
-from tests.e2e.objects import node, pod
+from tests.e2e.objects import EXTENDED, GATED, MIXED, WHOLE_NODES, node, pod
 
 SLA = "node.example.com/sla"
 RUNTIME = "node.example.com/containerd-version"
 COMPARISON = "TaintTolerationComparisonOperators"
 SEMVER = "TaintTolerationNodeAffinitySemverComparisonOperators"
-GATED = "gated-scheduler"
-MIXED = "mixed-scheduler"
 IN_TREE = "in-tree-scheduler"
 
 
@@ -108,11 +106,13 @@ async def test_todays_api_servers_refuse_thresholds_in_the_spec(cluster: Cluster
 
 
 @pytest.fixture
-async def native_cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
+async def native_cluster(
+    new_plane: Callable[..., ControlPlane], tmp_path: Path
+) -> AsyncIterator[Cluster]:
     """A control plane whose API server knows Gt and Lt."""
     if binaries.minor() < 35:
         pytest.skip(f"Kubernetes {binaries.version()} has no gate {COMPARISON}")
-    control_plane = ControlPlane(tmp_path, gates={COMPARISON: True})
+    control_plane = new_plane(tmp_path, gates={COMPARISON: True})
     try:
         await control_plane.start()
         async with control_plane.connected() as admin:
@@ -122,7 +122,7 @@ async def native_cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
 
 
 async def test_thresholds_in_the_spec_work_where_the_api_server_lets_them_through(
-    native_cluster: Cluster, scheduler: str
+    native_cluster: Cluster,
 ) -> None:
     cluster = native_cluster
     await cluster.add(
@@ -130,17 +130,18 @@ async def test_thresholds_in_the_spec_work_where_the_api_server_lets_them_throug
         node("spot-800", taint(SLA, "800")),
         node("reclaimed", taint(SLA, "700", "NoExecute")),
     )
+    above = [toleration(SLA, "Gt", "900")]
+    below = [toleration(SLA, "Lt", "750", "NoExecute")]
+    far_above = [toleration(SLA, "Gt", "2000")]
 
-    above = pod("above", native=[toleration(SLA, "Gt", "900")], scheduler=scheduler)
-    below = pod("below", native=[toleration(SLA, "Lt", "750", "NoExecute")], scheduler=scheduler)
+    for mode in (EXTENDED, WHOLE_NODES):
+        why = await cluster.refused(pod(f"none-{mode}", native=far_above, scheduler=mode))
 
-    assert await cluster.run(above) == "spot-950"
-    assert await cluster.run(below) == "reclaimed"
-    why = await cluster.refused(
-        pod("none", native=[toleration(SLA, "Gt", "2000")], scheduler=scheduler)
-    )
-    assert "1 node(s) had untolerated taint {node.example.com/sla: 950}" in why
+        assert await cluster.run(pod(f"above-{mode}", native=above, scheduler=mode)) == "spot-950"
+        assert await cluster.run(pod(f"below-{mode}", native=below, scheduler=mode)) == "reclaimed"
+        assert "1 node(s) had untolerated taint {node.example.com/sla: 950}" in why
 
     await asyncio.sleep(1)  # an eviction comes 16 to 35 ms after the binding
 
-    assert await cluster.pod("below") is not None
+    assert await cluster.pod(f"below-{EXTENDED}") is not None
+    assert await cluster.pod(f"below-{WHOLE_NODES}") is not None
