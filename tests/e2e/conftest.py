@@ -2,6 +2,8 @@
 
 import asyncio
 import itertools
+import os
+import shutil
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ import pytest
 
 from tests.e2e import binaries
 from tests.e2e.cluster import Cluster
-from tests.e2e.controlplane import ControlPlane
+from tests.e2e.controlplane import ROOT, ControlPlane
 from tests.e2e.objects import EXTENDED, WHOLE_NODES
 
 _numbers = itertools.count(1)
@@ -41,11 +43,12 @@ def new_plane(request: pytest.FixtureRequest) -> Callable[..., ControlPlane]:
 
 
 @pytest.fixture(scope="session")
-def plane(
-    new_plane: Callable[..., ControlPlane], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[ControlPlane]:
-    """The control plane of the session, running."""
-    control_plane = new_plane(tmp_path_factory.mktemp("plane"))
+def plane(new_plane: Callable[..., ControlPlane]) -> Iterator[ControlPlane]:
+    """The control plane of the session, running. Its logs are kept until the next session."""
+    folder = ROOT / "build" / "e2e" / os.environ.get("PYTEST_XDIST_WORKER", "main")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    control_plane = new_plane(folder)
     try:
         asyncio.run(control_plane.start())
         yield control_plane

@@ -31,13 +31,16 @@ _NO_CONTROLLERS = "*,-node-lifecycle-controller,-node-ipam-controller"
 class Leeway(Process):
     """`leeway serve`, with mutual TLS on the scheduler's listener."""
 
-    def __init__(self, plane: "ControlPlane", name: str, *flags: str) -> None:
+    def __init__(
+        self, plane: "ControlPlane", name: str, *flags: str, api_port: int | None = None
+    ) -> None:
         self.port, self.ops_port = free_port(), free_port()
+        kubeconfig = plane.credentials.kubeconfig(LEEWAY, api_port or plane.port, file=name)
         certificate, key = plane.credentials.server
         command: list[str | Path] = [
             Path(sys.executable).with_name("leeway"),
             "serve",
-            f"--kubeconfig={plane.kubeconfig(LEEWAY)}",
+            f"--kubeconfig={kubeconfig}",
             f"--scheduler-listen=127.0.0.1:{self.port}",
             f"--ops-listen=127.0.0.1:{self.ops_port}",
             f"--tls-cert-file={certificate}",
@@ -135,9 +138,9 @@ class ControlPlane:
         """What ran beside is over, and its log is of no more interest."""
         self._extra.clear()
 
-    def new_leeway(self, name: str, *flags: str) -> Leeway:
-        """Another Leeway."""
-        return Leeway(self, name, *flags)
+    def new_leeway(self, name: str, *flags: str, api_port: int | None = None) -> Leeway:
+        """Another Leeway, which may see the API server at another port."""
+        return Leeway(self, name, *flags, api_port=api_port)
 
     def new_scheduler(
         self,

@@ -40,7 +40,7 @@ class Credentials:
         )
         self.ssl = ssl.create_default_context(cafile=str(self.ca))
 
-    def kubeconfig(self, user: str, port: int) -> Path:
+    def kubeconfig(self, user: str, port: int, *, file: str = "") -> Path:
         """A kubeconfig of a user for the API server at a port."""
         cluster = {"server": f"https://127.0.0.1:{port}", "certificate-authority": str(self.ca)}
         content = {
@@ -51,9 +51,9 @@ class Credentials:
             "contexts": [{"name": "it", "context": {"cluster": "loopback", "user": user}}],
             "current-context": "it",
         }
-        file = self.folder / f"{user.split(':')[-1]}.kubeconfig"
-        file.write_text(yaml.safe_dump(content), encoding="utf-8")
-        return file
+        path = self.folder / f"{file or user.split(':')[-1]}.kubeconfig"
+        path.write_text(yaml.safe_dump(content), encoding="utf-8")
+        return path
 
     def answers(self, port: int, path: str) -> bool:
         """Whether a GET over TLS is answered with 200."""

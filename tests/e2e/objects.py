@@ -11,8 +11,9 @@ WHOLE_NODES = "whole-node-scheduler"
 GATED = "gated-scheduler"
 MIXED = "mixed-scheduler"
 IGNORING = "ignoring-scheduler"
+CUT_OFF = "cut-off-scheduler"
 # Each has a lease of its name.
-SCHEDULERS = (EXTENDED, WHOLE_NODES, GATED, MIXED, IGNORING)
+SCHEDULERS = (EXTENDED, WHOLE_NODES, GATED, MIXED, IGNORING, CUT_OFF)
 
 
 def node(

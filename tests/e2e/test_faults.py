@@ -10,8 +10,9 @@ from tests.builders import JSON, taint, toleration
 from tests.e2e.api import ApiServerError
 from tests.e2e.cluster import Cluster
 from tests.e2e.controlplane import ControlPlane
-from tests.e2e.objects import EXTENDED, IGNORING, WHOLE_NODES, node, pod
+from tests.e2e.objects import CUT_OFF, EXTENDED, IGNORING, WHOLE_NODES, node, pod
 from tests.e2e.processes import free_port
+from tests.e2e.relay import Relay
 
 SLA = "node.example.com/sla"
 LEVELS = (700, 800, 950, 999)
@@ -89,7 +90,7 @@ async def test_leeway_is_asked_to_stop_and_comes_back_while_pods_arrive(
 async def test_the_api_server_is_killed_and_comes_back_while_pods_arrive(
     banded: Cluster, plane: ControlPlane
 ) -> None:
-    """What changes right after must be known to Leeway: its watch has come back too."""
+    """What changes when Leeway's watch has come back must be known to it."""
     arriving = asyncio.create_task(arrive(banded, pods(40)))
     await asyncio.sleep(1)
     await plane.apiserver.kill()
@@ -102,11 +103,38 @@ async def test_the_api_server_is_killed_and_comes_back_while_pods_arrive(
     assert known == 12
     assert misplaced(placed) == {}
 
+    await banded.add(node("spot-1-x", taint(SLA, "1")))
     why = await banded.refused(pod("above-5000-x", toleration(SLA, "Gt", "5000")))
     await banded.taint("spot-700-0", taint(SLA, "6000"))
 
     assert "3 node(s) had untolerated taint {node.example.com/sla: 700}" in why
     assert await banded.placed("above-5000-x") == "spot-700-0"
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="a refusal of every node by a view that is cut off is an answer, and not retried",
+)
+async def test_a_pod_is_not_left_behind_by_a_view_that_was_cut_off(
+    cluster: Cluster, plane: ControlPlane
+) -> None:
+    """The scheduler hears of a change while Leeway cannot, and asks: the refusal must not stand.
+
+    Nothing else happens in this cluster, so nothing but an error would make it ask again.
+    """
+    port = free_port()
+    leeway = plane.new_leeway("leeway-cut-off", api_port=port)
+    scheduler = plane.new_scheduler(CUT_OFF, url=leeway.url)
+    async with Relay(port, plane.port).running() as relay, plane.beside(leeway, scheduler):
+        await cluster.add(node("target", taint(SLA, "800")))
+        await cluster.refused(pod("patient", toleration(SLA, "Gt", "900"), scheduler=CUT_OFF))
+        await asyncio.sleep(5)  # past its back-off: it is asked about at once when a taint changes
+        await relay.cut()
+        await cluster.taint("target", taint(SLA, "950"))
+        await asyncio.sleep(2)
+        await relay.mend()
+
+        assert await cluster.placed("patient", seconds=30) == "target"
 
 
 async def test_nodes_that_changed_while_the_api_server_was_away_are_judged_anew(
