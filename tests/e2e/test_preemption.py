@@ -66,7 +66,7 @@ async def test_evictions_happen_where_they_help(cluster: Cluster, scheduler: str
 
 @pytest.mark.usefixtures("priorities")
 async def test_one_tolerated_node_among_many_is_found(cluster: Cluster) -> None:
-    """Unless it is told to offer all candidates, the scheduler offers a random tenth."""
+    """Thirty nodes could be emptied, and emptying one of them helps."""
     spots = [node(f"spot-{i}", taint(SLA, "800"), cpu="1") for i in range(29)]
     await cluster.add(*spots, node("own", taint(SLA, "950"), cpu="1"))
     low = toleration(SLA, "Exists")
