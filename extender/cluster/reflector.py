@@ -91,12 +91,18 @@ class Reflector(Generic[T]):
         self._version: str | None = None  # None: what the store has may be anything
         self._unseen: set[Key] | None = None  # during a list: whom it has not named yet
         self._heard: float | None = None
+        self._streaming = False
         self.synced = asyncio.Event()
 
     @property
     def name(self) -> str:
         """The resource, as in its URL."""
         return self._resource.name
+
+    @property
+    def current(self) -> bool:
+        """Whether the store is what the server has, but for news that is under way."""
+        return self._streaming and self._unseen is None
 
     @property
     def objects(self) -> int:
@@ -111,6 +117,7 @@ class Reflector(Generic[T]):
         """List and watch until cancelled."""
         while True:
             begun = self._clock()
+            resumed = self._version is not None
             reason, sentence = await self._connected()
             lasted = self._clock() - begun > HEALTHY_SECONDS
             if lasted:
@@ -122,8 +129,10 @@ class Reflector(Generic[T]):
                 self.name,
                 sentence,
             )
-            # A server ends every watch after some minutes: no reason to stay blind for a moment.
-            if reason != "closed" or not lasted:
+            # A server ends every watch after some minutes, and forgets old versions, above all when
+            # it was restarted: no reason to stay blind for a moment. A list that fails will wait.
+            ordinary = (reason == "closed" and lasted) or (reason == "gone" and resumed)
+            if not ordinary:
                 await self._sleep(self._backoff.seconds())
 
     async def _connected(self) -> tuple[str, str]:
@@ -150,6 +159,8 @@ class Reflector(Generic[T]):
             log.exception("watch of %s broke", self.name)
             self._version = None
             return "fault", "an internal fault, see above"
+        finally:
+            self._streaming = False
         return "closed", "the server closed the stream"
 
     async def _list(self, connection: Connection) -> None:
@@ -241,6 +252,7 @@ class Reflector(Generic[T]):
 
     def _hear(self) -> None:
         self._heard = self._clock()
+        self._streaming = True
 
 
 async def _lines(
