@@ -2,7 +2,8 @@
 
 Objects have the size and the shape that they have in a real cluster. It is a process of its own,
 so that what it costs is not counted as Leeway's. POST /events?rate=N&seconds=S sends N events a
-second (0: as fast as they are taken) and answers how many were sent.
+second (0: as fast as they are taken) and answers how many were sent; POST /expire has every watch
+list anew.
 """
 
 import argparse
@@ -27,6 +28,7 @@ CHUNK_BYTES: Final = 1 << 18
 TICK_SECONDS: Final = 0.001
 BATCH: Final = 50
 WHEN: Final = "2026-01-01T00:00:00Z"
+GONE: Final = b'{"type":"ERROR","object":{"code":410,"message":"too old resource version"}}\n'
 LIST_END: Final = (
     b'{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"1000000",'
     b'"annotations":{"k8s.io/initial-events-end":"true"}}}}\n'
@@ -287,6 +289,7 @@ class Server:
             root = "/apis/storage.k8s.io/v1" if name == "storageclasses" else "/api/v1"
             app.router.add_get(f"{root}/{name}", self._watch)
         app.router.add_post("/events", self._events)
+        app.router.add_post("/expire", self._expire)
         return app
 
     async def _watch(self, request: web.Request) -> web.StreamResponse:
@@ -314,6 +317,11 @@ class Server:
             if rate:
                 await asyncio.sleep(TICK_SECONDS)
         return web.json_response({"sent": sent, "seconds": perf_counter() - begun})
+
+    async def _expire(self, _: web.Request) -> web.Response:
+        for stream in self.streams.values():
+            await stream.write(GONE)
+        return web.json_response({"sent": 0})
 
     async def _send(self, count: int) -> None:
         lines: dict[str, list[bytes]] = {}

@@ -270,6 +270,11 @@ class Events:
         """Send so many a second for so long; 0: as many as are taken."""
         self._connection.request("POST", f"/events?rate={rate}&seconds={seconds}")
 
+    def expire(self) -> None:
+        """Have every watch list anew."""
+        self._connection.request("POST", "/expire")
+        self._connection.getresponse().read()
+
     def end(self) -> int:
         """How many were sent."""
         answer = json.loads(self._connection.getresponse().read())
@@ -412,6 +417,21 @@ def measure_absorbing(
         table.row("  events that never arrived", str(sent - taken))
 
 
+def measure_relist(table: Table, leeway: Child, events: Events, objects: int) -> None:
+    """All watches end with 410, so everything is listed and compared anew."""
+    before = leeway.ask("reset")["applied"]
+    begun = perf_counter()
+    events.expire()
+    over = until_deadline(CATCH_UP_LIMIT_SECONDS)
+    while (seen := leeway.ask("look"))["applied"] - before < objects and not over():
+        time.sleep(0.02)
+    seconds = perf_counter() - begun
+    table.row("all listed anew after 410", f"{seconds:.1f} s")
+    longest, goal = seen["own"] * MS, f"<= {PAUSE_GOAL:g} ms"
+    table.row("  longest pause: computing", f"{longest:.1f} ms", goal, met=longest <= PAUSE_GOAL)
+    table.row("  longest run of the garbage collector", f"{seen['collector'] * MS:.1f} ms")
+
+
 def measure_models(table: Table, nodes: int, pods: int) -> None:
     """What the generated models take for a tenth."""
     size = (str(nodes // 10), str(pods // 10))
@@ -451,6 +471,7 @@ def run(options: argparse.Namespace) -> int:
             measure_calls(table, leeway, calls, events, 200, rounds, each)
             measure_calls(table, leeway, calls, events, EVENTS_GOAL, rounds, each)
             measure_absorbing(table, leeway, calls, events, 2 * each)
+            measure_relist(table, leeway, events, options.nodes + options.pods)
             last = leeway.ask("look")
             table.row("RSS of the extender in the end", f"{last['rss']:.0f} MB")
     if not options.no_models:
