@@ -102,7 +102,7 @@ class Reflector(Generic[T]):
     @property
     def current(self) -> bool:
         """Whether the store is what the server has, but for news that is under way."""
-        return self._streaming and self._unseen is None
+        return self._streaming and self._version is not None
 
     @property
     def objects(self) -> int:
