@@ -25,6 +25,7 @@ class Thread(Generic[Q, A]):
 
     outcome: Q | Status
     answers: dict[Hashable, A] = field(default_factory=dict)
+    kept: bool = False  # whether it can be recalled; if not, its answers take no room
     counted: int = 0  # of the answers, those that the memory knows of
 
 
@@ -48,15 +49,24 @@ class Memory(Generic[Q, A]):
 
     def keep(self, rules: Hashable, thread: Thread[Q, A]) -> None:
         """Remember a thread that these rules began."""
+        known = self._threads.pop(rules, None)
+        if known is not None:
+            self._forget(known)
+        thread.kept = True
         self._threads[rules] = thread
         self._trim()
 
     def note_answers(self, thread: Thread[Q, A]) -> None:
         """Account for the answers that a thread has gained."""
-        if len(thread.answers) > thread.counted:
+        if thread.kept and len(thread.answers) > thread.counted:
             self._answers += len(thread.answers) - thread.counted
             thread.counted = len(thread.answers)
             self._trim()
+
+    @property
+    def answers(self) -> int:
+        """How many answers are remembered, over all threads."""
+        return self._answers
 
     def __len__(self) -> int:
         return len(self._threads)
@@ -66,7 +76,11 @@ class Memory(Generic[Q, A]):
             self._answers > self._max_answers and self._threads
         ):
             _, dropped = self._threads.popitem(last=False)
-            self._answers -= dropped.counted
+            self._forget(dropped)
+
+    def _forget(self, thread: Thread[Q, A]) -> None:
+        self._answers -= thread.counted
+        thread.kept = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,9 +49,9 @@ class CatchUp:
         begun = self._clock()
         self._allowance = min(self._allowance + (begun - self._at) * SHARE, self._seconds * BURST)
         self._at = begun
-        until = begun + min(self._seconds, self._allowance)
-        if until - begun < self._seconds:
+        if self._allowance < self._seconds:
             return answer, "skipped"
+        until = begun + self._seconds
         while (left := until - self._clock()) > 0:
             if not await self._source.changed(generation, left):
                 break
