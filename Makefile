@@ -91,6 +91,14 @@ image: $(STAMP)  ## Build the container image and prove that it answers as a non
 bench: $(STAMP)  ## Measure beside a floor server of the same stack, in one run.
 	$(BIN)/python -m bench.bench_filter
 
+.PHONY: e2e
+e2e: $(STAMP)  ## Tell the stories to a real control plane on loopback; KUBERNETES=v1.34.4 picks another version.
+	$(BIN)/pytest tests/e2e -n 2 --dist loadfile --timeout 240 --durations 10
+
+.PHONY: golden
+golden: $(STAMP)  ## Capture anew what a real kube-scheduler sends, into tests/golden/captured; edits files.
+	$(BIN)/python -m tests.e2e.capture
+
 .PHONY: clean
 clean:  ## Remove caches and build output.
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.*

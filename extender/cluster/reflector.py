@@ -111,6 +111,7 @@ class Reflector(Generic[T]):
         """List and watch until cancelled."""
         while True:
             begun = self._clock()
+            resumed = self._version is not None
             reason, sentence = await self._connected()
             lasted = self._clock() - begun > HEALTHY_SECONDS
             if lasted:
@@ -122,8 +123,10 @@ class Reflector(Generic[T]):
                 self.name,
                 sentence,
             )
-            # A server ends every watch after some minutes: no reason to stay blind for a moment.
-            if reason != "closed" or not lasted:
+            # A server ends every watch after some minutes, and forgets old versions, above all when
+            # it was restarted: no reason to stay blind for a moment. A list that fails will wait.
+            ordinary = (reason == "closed" and lasted) or (reason == "gone" and resumed)
+            if not ordinary:
                 await self._sleep(self._backoff.seconds())
 
     async def _connected(self) -> tuple[str, str]:

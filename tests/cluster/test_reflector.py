@@ -240,6 +240,8 @@ async def test_a_version_that_is_gone_is_listed_anew(in_stream: bool) -> None:
     assert cached_nodes(watch.store) == true_nodes(server)
     assert "gone" in watch.restarts
     assert server.kinds() == ["streamed list", "watch", "streamed list"]
+    # Each failed connection waits; what the server has forgotten is listed at once.
+    assert len(watch.waits) == len(watch.restarts) - 1
 
 
 async def test_a_continue_token_that_expires_begins_the_list_anew() -> None:

@@ -49,7 +49,7 @@ def series() -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("expression", expressions())
+@pytest.mark.parametrize("expression", list(expressions()))
 def test_an_expression_asks_for_series_that_there_are(expression: str) -> None:
     asked = set(_SERIES.findall(_STRING.sub("", expression))) - {"scheduler_name"}
 
