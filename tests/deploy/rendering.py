@@ -66,12 +66,12 @@ def helm(*arguments: str) -> str:
     return done.stdout
 
 
-def charted(mode: str, **values: str) -> list[JSON]:
+def charted(mode: str, *, release: str = "leeway", **values: str) -> list[JSON]:
     """The chart's objects in a mode; a value's dots are written as two underscores."""
     more = {name.replace("__", "."): value for name, value in values.items()}
     chosen = {"mode": mode} | _LIKE_THE_OVERLAYS | more
     settings = [f"--set={name}={value}" for name, value in chosen.items()]
-    text = helm("template", "leeway", str(CHART), "--namespace=leeway", *settings)
+    text = helm("template", release, str(CHART), "--namespace=leeway", *settings)
     return [each for each in yaml.safe_load_all(text) if each is not None]
 
 
@@ -150,7 +150,8 @@ def one(objects: Sequence[JSON], kind: str, name: str = "leeway") -> JSON:
 
 def pod_spec(objects: Sequence[JSON]) -> JSON:
     """The pod of the Deployment."""
-    spec: JSON = one(objects, "Deployment")["spec"]["template"]["spec"]
+    (deployment,) = (each for each in objects if each["kind"] == "Deployment")
+    spec: JSON = deployment["spec"]["template"]["spec"]
     return spec
 
 
@@ -161,12 +162,17 @@ def container(objects: Sequence[JSON], name: str) -> JSON:
 
 def scheduler_config(objects: Sequence[JSON]) -> JSON:
     """The KubeSchedulerConfiguration."""
-    data = one(objects, "ConfigMap", "leeway-scheduler-config")["data"]
-    config: JSON = yaml.safe_load(data["scheduler-config.yaml"])
+    config: JSON = yaml.safe_load(_file(objects, "scheduler-config.yaml"))
     return config
 
 
 def extender_config(objects: Sequence[JSON]) -> str:
     """The ExtenderConfiguration, as text."""
-    text: str = one(objects, "ConfigMap", "leeway-config")["data"]["extender-config.yaml"]
-    return text
+    return _file(objects, "extender-config.yaml")
+
+
+def _file(objects: Sequence[JSON], name: str) -> str:
+    """The file of this name that a ConfigMap holds, whatever the ConfigMap is called."""
+    maps = (each["data"] for each in objects if each["kind"] == "ConfigMap")
+    (text,) = (data[name] for data in maps if name in data)
+    return str(text)
