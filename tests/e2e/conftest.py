@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e import binaries
+from tests.e2e import binaries, prometheus
 from tests.e2e.cluster import Cluster
 from tests.e2e.controlplane import ROOT, ControlPlane
 from tests.e2e.objects import EXTENDED, WHOLE_NODES
@@ -26,7 +26,8 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     try:
         binaries.obtain()
-    except binaries.BinariesError as exc:
+        prometheus.obtain()
+    except (binaries.BinariesError, prometheus.PrometheusError) as exc:
         raise pytest.UsageError(str(exc)) from exc
 
 
