@@ -142,8 +142,7 @@ async def test_nodes_that_changed_while_the_api_server_was_away_are_judged_anew(
         await banded.taint(f"spot-999-{i}", taint(SLA, "100"))
     await banded.api.delete("/api/v1/nodes/spot-950-0")
     await plane.apiserver.kill()
-    await plane.start()  # as a kubelet would: also a scheduler that has lost its lease meanwhile
-    await plane.leeway.start()
+    await plane.start()
 
     await banded.create(pod("strict", toleration(SLA, "Gt", "900")))
 
