@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from typing import Final, Generic, Protocol, TypeVar
 
 from extender.cluster.api import ApiServer, Connection
-from extender.cluster.resources import Bookmark, Event, Fault, Key, Object, Resource, key_of
+from extender.cluster.resources import Bookmark, Event, Fault, Key, Meta, Object, Resource, key_of
 from extender.errors import ApiError, ApiGoneError, ApiUnsupportedError, GarbageError
 
 log = logging.getLogger("leeway.cluster")
@@ -202,10 +202,9 @@ class Reflector(Generic[T]):
     async def _apply(self, event: Event[T] | Bookmark | Fault) -> None:
         match event:
             case Event(type="DELETED", object=obj):
-                if obj.metadata is not None:
-                    key = key_of(obj.metadata)
-                    self._store.remove(key)
-                    self._advance(obj.metadata.resource_version)
+                meta = _meta(obj)
+                self._store.remove(key_of(meta))
+                self._advance(meta.resource_version)
             case Event(object=obj):
                 self._put(obj)
             case Bookmark(version=version, ends_list=ends):
@@ -222,13 +221,12 @@ class Reflector(Generic[T]):
                 raise ApiError(sentence)
 
     def _put(self, obj: T) -> None:
-        if obj.metadata is None:
-            raise GarbageError("an object without metadata")
-        key = key_of(obj.metadata)
+        meta = _meta(obj)
+        key = key_of(meta)
         if self._listed is not None:
             self._listed.add(key)
         self._store.put(key, obj)
-        self._advance(obj.metadata.resource_version)
+        self._advance(meta.resource_version)
 
     def _advance(self, version: str) -> None:
         # While a list streams in, no version of it is one to go on from.
@@ -253,6 +251,12 @@ class Reflector(Generic[T]):
     def _hear(self) -> None:
         self._heard = self._clock()
         self._streaming = True
+
+
+def _meta(obj: Object) -> Meta:
+    if obj.metadata is None or not obj.metadata.name:
+        raise GarbageError("an object without a name")
+    return obj.metadata
 
 
 async def _lines(

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import enum
 import functools
+import socket
 import ssl
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
@@ -173,7 +174,7 @@ class ScriptedServer:
         self._of_watches: dict[str, deque[OfWatch]] = {name: deque() for name in self.objects}
         self._runner: web.AppRunner | None = None
         self._tls: ssl.SSLContext | None = None
-        self._transports: set[asyncio.BaseTransport] = set()
+        self._listener: socket.socket | None = None
         self.port = 0
 
     # The truth.
@@ -259,36 +260,33 @@ class ScriptedServer:
             app, access_log=None, handler_cancellation=True, shutdown_timeout=0.01
         )
         await self._runner.setup()
-        site = web.TCPSite(
-            self._runner, "127.0.0.1", self.port, ssl_context=tls, reuse_address=True
-        )
-        await site.start()
-        self.port = self._runner.addresses[0][1]
+        self._listener = socket.create_server(("127.0.0.1", self.port))
+        self.port = self._listener.getsockname()[1]
+        await web.SockSite(self._runner, self._listener, ssl_context=tls).start()
 
     async def stop(self) -> None:
         """Drop every connection and refuse new ones."""
         runner, self._runner = self._runner, None
-        if runner is not None:
-            for site in list(runner.sites):
-                await site.stop()
-            for transport in self._transports:
-                _abort(transport)
-            await runner.cleanup()
+        if runner is None or runner.server is None or self._listener is None:
+            return
+        # asyncio loses a connection that it is about to accept when a server is closed.
+        asyncio.get_running_loop().remove_reader(self._listener.fileno())
+        for _ in range(5):
+            await asyncio.sleep(0)
+        for connection in runner.server.connections:
+            if connection.transport is not None:
+                connection.transport.abort()
+        await runner.cleanup()
 
     def _handler(self, resource: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
         async def handle(request: web.Request) -> web.StreamResponse:
-            transport = _transport(request)
-            self._transports.add(transport)
             asked = Asked(resource, dict(request.query), dict(request.headers))
             self.asked.append(asked)
-            try:
-                if self.bearer and self._bearer(request) != self.bearer:
-                    return _status(401, "Unauthorized")
-                if asked.kind == "list":
-                    return await self._list(request, asked)
-                return await self._watch(request, asked)
-            finally:
-                self._transports.discard(transport)
+            if self.bearer and self._bearer(request) != self.bearer:
+                return _status(401, "Unauthorized")
+            if asked.kind == "list":
+                return await self._list(request, asked)
+            return await self._watch(request, asked)
 
         return handle
 
@@ -378,7 +376,7 @@ class ScriptedServer:
                 case End.CLOSE:
                     return False
                 case End.ABORT:
-                    _abort(_transport(request))
+                    _transport(request).abort()
                     return False
                 case End.HALF_CLOSE:
                     _transport(request).write_eof()
@@ -492,7 +490,7 @@ async def _cut_off(request: web.Request, body: bytes) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Length": str(len(body))})
     await response.prepare(request)
     await response.write(body[: len(body) // 2])
-    _abort(_transport(request))
+    _transport(request).abort()
     return response
 
 
@@ -501,11 +499,6 @@ def _transport(request: web.Request) -> asyncio.Transport:
     if transport is None:
         raise ConnectionResetError
     return transport
-
-
-def _abort(transport: asyncio.BaseTransport) -> None:
-    if isinstance(transport, asyncio.WriteTransport):
-        transport.abort()
 
 
 # What of an object counts, so that truth and cache can be laid side by side.

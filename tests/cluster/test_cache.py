@@ -147,6 +147,17 @@ async def test_waiting_for_a_change_ends_with_it() -> None:
     assert await asyncio.gather(*waits) == [True] * 3
 
 
+async def test_two_changes_at_once_end_a_wait_once() -> None:
+    store = NodeStore()
+    wait = asyncio.create_task(store.changed(0, 60))
+    await asyncio.sleep(0)
+    put_node(store, node_json("a"))
+    put_node(store, node_json("b"))
+
+    assert await wait
+    assert store.snapshot().generation == 2
+
+
 async def test_a_change_that_came_before_is_not_waited_for() -> None:
     store = NodeStore()
     put_node(store, node_json("a"))

@@ -13,7 +13,7 @@ from extender.cluster.reflector import HEALTHY_SECONDS, SLICE, Backoff, Reflecto
 from extender.cluster.resources import NODES, PERSISTENT_VOLUME_CLAIMS, PODS, Key
 from extender.model.core_v1 import Node
 from extender.model.storage_v1 import PersistentVolumeClaim
-from tests.builders import node_json, taint
+from tests.builders import JSON, node_json, taint
 from tests.cluster.apiserver import (
     BREAKS,
     GARBAGE,
@@ -29,6 +29,7 @@ from tests.cluster.apiserver import (
     cached_nodes,
     cached_pods,
     eventually,
+    line,
     scripted,
     true_nodes,
     true_pods,
@@ -97,7 +98,7 @@ async def watching(
         yield Watch(store, reflector, clock, restarts, waits)
 
 
-def some_nodes(count: int) -> list[dict[str, object]]:
+def some_nodes(count: int) -> list[JSON]:
     return [node_json(f"node-{i:03}", taint("sla", str(i))) for i in range(count)]
 
 
@@ -404,6 +405,21 @@ async def test_a_node_that_comes_back_while_a_list_streams_in_stays() -> None:
             await eventually(lambda: "node-new" in watch.store.snapshot().nodes)
 
     assert sorted(watch.store.snapshot().nodes) == ["node-000", "node-001", "node-002", "node-new"]
+
+
+@pytest.mark.parametrize("kind", ["ADDED", "DELETED"])
+@pytest.mark.parametrize("obj", [{}, {"metadata": {"resourceVersion": "7"}}], ids=str)
+async def test_an_object_that_does_not_say_who_it_is_is_garbage(kind: str, obj: JSON) -> None:
+    async with scripted() as server:
+        server.put("nodes", *some_nodes(3))
+        async with watching(server) as watch:
+            await watch.reflector.synced.wait()
+            server.disturb("nodes", line(kind, obj))
+            change_everything(server)
+            await eventually(equals_truth(server, watch.store))
+
+    assert cached_nodes(watch.store) == true_nodes(server)
+    assert watch.restarts == ["garbage"]
 
 
 async def test_lines_that_arrive_in_pieces_are_put_together() -> None:
