@@ -2,7 +2,7 @@
 
 cli        the commands; builds everything
 server     the doors: scheduler, ops
-cluster    the eyes: nodes from manifests
+cluster    the eyes: a watched API server, or manifests
 wire       the language of kube-scheduler, bytes to arguments and verdicts to bytes
 config     one file and some flags to a frozen Config
 plugins    NodeUnschedulable, TaintToleration, NodeAffinity

@@ -43,6 +43,7 @@ _HELP: Final = {
 }
 
 MAX_PROFILES: Final = 20
+MAX_PROFILE_LENGTH: Final = 253
 OTHER_PROFILE: Final = "other"
 
 # A refusal is what a filter is for; only a fault makes the call as a whole anything but success.
@@ -120,6 +121,7 @@ class Metrics:
 
     def profile_label(self, scheduler_name: str) -> str:
         """A bounded label for a name that comes from outside: the first 20 stand."""
+        scheduler_name = scheduler_name[:MAX_PROFILE_LENGTH]
         if scheduler_name not in self._profiles:
             if len(self._profiles) == MAX_PROFILES:
                 return OTHER_PROFILE

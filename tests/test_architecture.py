@@ -10,7 +10,6 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "extender"
 MODULES = sorted(SOURCE.rglob("*.py"))
-SIZED = [*MODULES, *sorted((ROOT / "bench").rglob("*.py"))]
 ROOMS = sorted(
     {path for path in SOURCE.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
     | {path for path in SOURCE.glob("*.py") if not path.stem.startswith("__")}
@@ -69,12 +68,12 @@ def test_a_room_has_its_paragraph(room: Path) -> None:
     assert f"\n### `{room.stem}`\n" in (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("module", SIZED, ids=path_id)
+@pytest.mark.parametrize("module", MODULES, ids=path_id)
 def test_a_file_fits_on_a_few_screens(module: Path) -> None:
     assert len(module.read_text(encoding="utf-8").splitlines()) <= MAX_FILE_LINES
 
 
-@pytest.mark.parametrize("module", SIZED, ids=path_id)
+@pytest.mark.parametrize("module", MODULES, ids=path_id)
 def test_a_function_fits_on_one_screen(module: Path) -> None:
     lengths = {
         function.name: (function.end_lineno or 0) - function.lineno + 1

@@ -52,6 +52,8 @@ def set_up(config: Logging) -> None:
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     level = logging.DEBUG if config.verbosity else logging.INFO
     logging.getLogger("leeway").setLevel(level)
+    # What is not HTTP at all gets aiohttp's 400, and would get a traceback in the log as well.
+    logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)
     logging.raiseExceptions = False  # a closed standard error must not stop an answer
 
 

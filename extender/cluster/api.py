@@ -26,6 +26,8 @@ CONNECT_SECONDS: Final = 10.0
 LIST_READ_SECONDS: Final = 60.0
 # Twice what a server lets pass between two bookmarks, and then some.
 WATCH_READ_SECONDS: Final = 150.0
+# Of a stream; the transport hands out up to 4 MB, and cutting those into lines is a pause.
+PIECE_BYTES: Final = 1 << 18
 _ERROR_TEXT: Final = 256
 
 _GONE: Final = 410
@@ -172,7 +174,7 @@ class Connection:
         try:
             async with self._request(path, params, self._watch_read_seconds) as response:
                 yield b""  # connected
-                async for chunk in response.content.iter_any():
+                async for chunk in response.content.iter_chunked(PIECE_BYTES):
                     yield chunk
         except (aiohttp.ClientError, TimeoutError, OSError) as exc:
             raise ApiError(f"watch {path}: {type(exc).__name__}: {exc}") from exc

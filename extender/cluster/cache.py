@@ -41,30 +41,29 @@ class NodeStore:
 
     def __init__(self) -> None:
         self._interner = Interner()
-        self._nodes: dict[str, NodeInfo] = {}
+        self._nodes: dict[Key, NodeInfo] = {}
         self._generation = 0
         self._waiting: set[asyncio.Future[None]] = set()
 
     def put(self, key: Key, obj: Node) -> None:
         """Heartbeats change nothing that scheduling reads, and then nothing happens here."""
-        name = key[1]
-        new, old = self._interner.node_info(obj), self._nodes.get(name)
+        new, old = self._interner.node_info(obj), self._nodes.get(key)
         if old is None or not new.same_as(old):
-            self._nodes[name] = new
+            self._nodes[key] = new
             self._changed()
 
     def remove(self, key: Key) -> None:
         """The node is gone."""
-        if self._nodes.pop(key[1], None) is not None:
+        if self._nodes.pop(key, None) is not None:
             self._changed()
 
     def keys(self) -> Sequence[Key]:
         """Every node."""
-        return [("", name) for name in self._nodes]
+        return list(self._nodes)
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self, *, current: bool = True) -> Snapshot:
         """The nodes as they are now; holds until the event loop runs again."""
-        return Snapshot(MappingProxyType(self._nodes), self._generation)
+        return Snapshot(MappingProxyType(self._nodes), self._generation, current)
 
     async def changed(self, since: int, seconds: float) -> bool:
         """Wait until a node has changed since a generation; whether one has."""

@@ -89,14 +89,20 @@ class Reflector(Generic[T]):
         self._backoff = Backoff()
         self._streams_lists = True
         self._version: str | None = None  # None: what the store has may be anything
-        self._unseen: set[Key] | None = None  # during a list: whom it has not named yet
+        self._listed: set[Key] | None = None  # during a list: whom it has named so far
         self._heard: float | None = None
+        self._streaming = False
         self.synced = asyncio.Event()
 
     @property
     def name(self) -> str:
         """The resource, as in its URL."""
         return self._resource.name
+
+    @property
+    def current(self) -> bool:
+        """Whether the store is what the server has, but for news that is under way."""
+        return self._streaming and self._version is not None
 
     @property
     def objects(self) -> int:
@@ -153,11 +159,13 @@ class Reflector(Generic[T]):
             log.exception("watch of %s broke", self.name)
             self._version = None
             return "fault", "an internal fault, see above"
+        finally:
+            self._streaming = False
         return "closed", "the server closed the stream"
 
     async def _list(self, connection: Connection) -> None:
         """A paged list. Each page is applied and let go before the next is asked for."""
-        self._begin_list()
+        self._listed = set()
         params = self._resource.params | {"limit": str(self._resource.page)}
         while True:
             page = self._resource.decode_page(await connection.get(self._resource.path, params))
@@ -177,7 +185,7 @@ class Reflector(Generic[T]):
             "timeoutSeconds": str(seconds),
         }
         if self._version is None:
-            self._begin_list()
+            self._listed = set()
             params |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
         else:
             params["resourceVersion"] = self._version
@@ -201,7 +209,7 @@ class Reflector(Generic[T]):
             case Event(object=obj):
                 self._put(obj)
             case Bookmark(version=version, ends_list=ends):
-                if ends and self._unseen is not None:
+                if ends and self._listed is not None:
                     await self._end_list(version)
                 else:
                     self._advance(version)
@@ -217,33 +225,34 @@ class Reflector(Generic[T]):
         if obj.metadata is None:
             raise GarbageError("an object without metadata")
         key = key_of(obj.metadata)
-        if self._unseen is not None:
-            self._unseen.discard(key)
+        if self._listed is not None:
+            self._listed.add(key)
         self._store.put(key, obj)
         self._advance(obj.metadata.resource_version)
 
     def _advance(self, version: str) -> None:
         # While a list streams in, no version of it is one to go on from.
-        if self._unseen is None and version:
+        if self._listed is None and version:
             self._version = version
-
-    def _begin_list(self) -> None:
-        self._unseen = set(self._store.keys())
 
     async def _end_list(self, version: str) -> None:
         """The list is complete: whom it did not name is gone."""
         if not version:  # whatever that was, it was no list: it must not empty the store
             raise GarbageError("a list without a resourceVersion")
-        unseen, self._unseen = self._unseen or set(), None
-        for batch in _slices(list(unseen)):
+        listed, self._listed = self._listed or set(), None
+        for batch in _slices(self._store.keys()):
             for key in batch:
-                self._store.remove(key)
+                if key in listed:
+                    listed.remove(key)  # here, because letting all go at once is a pause
+                else:
+                    self._store.remove(key)
             await asyncio.sleep(0)
         self._version = version
         self.synced.set()
 
     def _hear(self) -> None:
         self._heard = self._clock()
+        self._streaming = True
 
 
 async def _lines(
@@ -257,6 +266,6 @@ async def _lines(
         yield [line for line in lines if line]
 
 
-def _slices(items: list[S]) -> Iterator[list[S]]:
+def _slices(items: Sequence[S]) -> Iterator[Sequence[S]]:
     for start in range(0, len(items), SLICE):
         yield items[start : start + SLICE]

@@ -14,7 +14,9 @@ from extender.model.storage_v1 import PersistentVolume, PersistentVolumeClaim, S
 # The annotation of the bookmark that completes a streamed list.
 INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
 
-Key = tuple[str, str]
+# Text and not a tuple: the collector would look through a whole store again for each new tuple
+# in it, which takes 10 ms with 150,000 pods.
+Key = str
 
 
 class Meta(Protocol):
@@ -131,8 +133,8 @@ class Resource(Generic[T]):
 
 
 def key_of(meta: Meta) -> Key:
-    """Who an object is among its kind."""
-    return meta.namespace, meta.name
+    """Who an object is among its kind: `namespace/name`, or only a name where it has none."""
+    return f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
 
 
 def _mark(event: _MarkEvent) -> Bookmark | Fault:

@@ -52,8 +52,14 @@ PATH_OF_FLAG: Final[Mapping[str, str]] = {
 
 def load(file: Path | None, flags: Mapping[str, Plain]) -> Config:
     """The effective configuration; ConfigError with every problem if it does not hold."""
-    problems: list[str] = []
-    data = _read_file(file) if file else {}
+    data: dict[str, Plain] = {"apiVersion": API_VERSION, "kind": KIND}
+    if file:
+        data = _read_file(file)
+    problems = [
+        f"{key}: must be {expected}"
+        for key, expected in (("apiVersion", API_VERSION), ("kind", KIND))
+        if data.get(key) != expected
+    ]
     for flag, value in flags.items():
         _set(data, PATH_OF_FLAG[flag], value)
     named = {PATH_OF_FLAG[flag]: flag for flag in flags}
@@ -78,13 +84,6 @@ def _read_file(file: Path) -> dict[str, Plain]:
         raise ConfigError([f"{file}: {exc}"]) from exc
     if not isinstance(data, dict):
         raise ConfigError([f"{file}: must be a mapping with apiVersion {API_VERSION}"])
-    problems = [
-        f"{file}: {key}: must be {expected}"
-        for key, expected in (("apiVersion", API_VERSION), ("kind", KIND))
-        if data.get(key) != expected
-    ]
-    if problems:
-        raise ConfigError(problems)
     return data
 
 
@@ -105,8 +104,7 @@ def _set(data: dict[str, Plain], path: str, value: Plain) -> None:
 
 
 def _config(root: Reader) -> Config:
-    root.value("apiVersion", API_VERSION, reading.text)
-    root.value("kind", KIND, reading.text)
+    root.known("apiVersion", "kind")
     kubeconfig, files = _cluster(root.section("cluster"))
     scheduler_tls, admission_tls = _tls(root.section("tls"))
     config = Config(

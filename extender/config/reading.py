@@ -70,6 +70,10 @@ class Reader:
             else:
                 self._problems.append(f"{path}: must be a mapping, not {_kind(item)}")
 
+    def known(self, *keys: str) -> None:
+        """These keys are somebody else's to judge."""
+        self._asked.update(keys)
+
     def __contains__(self, key: str) -> bool:
         """Whether the key is there."""
         self._asked.add(key)

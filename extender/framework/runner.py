@@ -1,16 +1,17 @@
 """The machine: runs a profile's plugins over candidates.
 
-Nodes that are alike in all that the plugins look at are one case, judged once: what is done for
-every node are look-ups that run in C. The first refusal of a node stands, and a plugin is only
-asked about nodes that reached it. The clock is a parameter, because the core has none.
+Nodes that are alike in what a plugin looks at are judged once: what is done for every node are
+look-ups that run in C. The first refusal of a node stands, and a plugin is only asked about nodes
+that reached it. The clock is a parameter, because the core has none.
 """
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
+from operator import not_
 from typing import Final, TypeVar
 
-from extender.errors import PluginError
 from extender.framework.interface import (
     MAX_NODE_SCORE,
     SUCCESS,
@@ -64,27 +65,33 @@ def run_filter(
     """Judge every candidate by every filter plugin; the first refusal of a node stands."""
     ledger = Ledger(clock)
     memory = Memory() if memory is None else memory
-    judges: list[_Judge] = []
+    threads: list[tuple[str, NodeFilter, Thread[NodeFilter, Status]]] = []
     for plugin in profile.filters:
         thread = _parse(
             plugin, ExtensionPoint.PRE_FILTER, plugin.pre_filter, pod, snapshot, ledger, memory
         )
         if not isinstance(thread.outcome, Status):
-            judges.append(_Judge(plugin.name, thread.outcome, thread, ledger, memory))
+            threads.append((plugin.name, thread.outcome, thread))
         elif thread.outcome.code is not Code.SKIP:
             return FilterResult([thread.outcome] * len(candidates), ledger, thread.outcome)
 
-    cases: list[Case] = list(zip(*(judge.column(candidates) for judge in judges), strict=True))
-    if not cases:
-        return FilterResult([SUCCESS] * len(candidates), ledger)
-    examples = dict(zip(cases, candidates, strict=True))
-    sizes = Counter(cases)
-    verdicts = {
-        case: _first_refusal(judges, case, node, sizes[case]) for case, node in examples.items()
-    }
-    for judge in judges:
-        judge.close()
-    return FilterResult(list(map(verdicts.__getitem__, cases)), ledger)
+    statuses: list[Status] = [SUCCESS] * len(candidates)
+    reached: Sequence[int] = range(len(candidates))
+    nodes = candidates
+    for name, question, thread in threads:
+        if not nodes:
+            break
+        column, verdicts = _judge(name, question, thread.answers, nodes, ledger)
+        memory.note_answers(thread)
+        passing = {key for key, verdict in verdicts.items() if verdict.code is Code.SUCCESS}
+        if len(passing) == len(verdicts):
+            continue
+        passes = list(map(passing.__contains__, column))
+        for index, key in compress(zip(reached, column, strict=True), map(not_, passes)):
+            statuses[index] = verdicts[key]
+        reached = list(compress(reached, passes))
+        nodes = list(compress(nodes, passes))
+    return FilterResult(statuses, ledger)
 
 
 def run_score(
@@ -132,9 +139,9 @@ def explain(
         )
         outcome = thread.outcome
         if not isinstance(outcome, Status):
-            judge = _Judge(plugin.name, outcome, thread, ledger, memory)
-            outcome = judge.ask(judge.column([node])[0], node, 1)
-        statuses.append(replace(outcome, plugin=plugin.name))
+            (key,), verdicts = _judge(plugin.name, outcome, thread.answers, [node], ledger)
+            outcome = replace(verdicts[key], plugin=plugin.name)
+        statuses.append(outcome)
     return statuses
 
 
@@ -176,79 +183,36 @@ def _signed(status: Status, plugin: Plugin) -> Status:
     return replace(status, plugin=plugin.name)
 
 
-class _Judge:
-    """One filter plugin's question during one call: asks once a key, signs, counts, times."""
-
-    def __init__(
-        self,
-        name: str,
-        question: NodeFilter,
-        thread: Thread[NodeFilter, Status],
-        ledger: Ledger,
-        memory: Memory[NodeFilter, Status],
-    ) -> None:
-        self._name = name
-        self._question = question
-        self._thread = thread
-        self._ledger = ledger
-        self._memory = memory
-        self._codes: Counter[Code] = Counter()
-        self._seconds = 0.0
-        self._broken: Status | None = None
-
-    def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
-        """What the verdict on each node depends on."""
-        since = self._ledger.clock()
-        try:
-            column = self._question.facet.column(nodes)
-            if len(column) != len(nodes):
-                raise PluginError(f"a column of {len(column)} for {len(nodes)} nodes")  # noqa: TRY301
-        except Exception as exc:  # noqa: BLE001 - becomes the answer's Error, signed
-            column = [None] * len(nodes)
-            self._broken = self._fault(exc)
-        self._seconds += self._ledger.clock() - since
-        return column
-
-    def ask(self, key: Hashable, node: NodeInfo, count: int) -> Status:
-        """The verdict on `count` nodes that share a key, of which `node` is one."""
-        verdict = self._broken or self._thread.answers.get(key)
-        if verdict is None:
-            since = self._ledger.clock()
-            verdict = self._asked(key, node)
-            self._seconds += self._ledger.clock() - since
-        if verdict.findings:
-            self._ledger.findings |= verdict.findings
-        self._codes[verdict.code] += count
-        return verdict
-
-    def close(self) -> None:
-        """Enter into the ledger what the plugin did."""
-        self._memory.note_answers(self._thread)
-        self._ledger.evaluations.append(
-            Evaluation(self._name, ExtensionPoint.FILTER, self._codes, self._seconds)
-        )
-
-    def _asked(self, key: Hashable, node: NodeInfo) -> Status:
-        try:
-            verdict = self._question.filter(node)
-        except Exception as exc:  # noqa: BLE001 - becomes the answer's Error, signed
-            self._broken = self._fault(exc)  # one is enough: the call is lost anyway
-            return self._broken
-        if verdict is not SUCCESS:
-            verdict = replace(verdict, plugin=self._name)
-        self._thread.answers[key] = verdict
-        return verdict
-
-    def _fault(self, exc: Exception) -> Status:
-        return replace(self._ledger.fault(exc), plugin=self._name)
-
-
-def _first_refusal(judges: Sequence[_Judge], case: Case, node: NodeInfo, count: int) -> Status:
-    for judge, key in zip(judges, case, strict=True):
-        verdict = judge.ask(key, node, count)
-        if verdict.code is not Code.SUCCESS:
-            return verdict
-    return SUCCESS
+def _judge(
+    name: str,
+    question: NodeFilter,
+    answers: dict[Hashable, Status],
+    nodes: Sequence[NodeInfo],
+    ledger: Ledger,
+) -> tuple[Sequence[Hashable], Mapping[Hashable, Status]]:
+    """The key of each node, and the signed verdict on each key; ERROR for all after a fault."""
+    since = ledger.clock()
+    verdicts: dict[Hashable, Status] = {}
+    try:
+        column = question.facet.column(nodes)
+        for key, node in dict(zip(column, nodes, strict=True)).items():
+            verdict = answers.get(key)
+            if verdict is None:
+                verdict = question.filter(node)
+                if verdict is not SUCCESS:
+                    verdict = replace(verdict, plugin=name)
+                answers[key] = verdict
+            verdicts[key] = verdict
+    except Exception as exc:  # noqa: BLE001 - becomes the answer's Error, signed
+        column = [None] * len(nodes)
+        verdicts = {None: replace(ledger.fault(exc), plugin=name)}
+    codes: Counter[Code] = Counter()
+    for key, count in Counter(column).items():
+        codes[verdicts[key].code] += count
+        ledger.findings |= verdicts[key].findings
+    seconds = ledger.clock() - since
+    ledger.evaluations.append(Evaluation(name, ExtensionPoint.FILTER, codes, seconds))
+    return column, verdicts
 
 
 def _score(

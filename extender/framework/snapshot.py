@@ -69,10 +69,11 @@ class Interner:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All nodes of the cluster at one instant; never changed, only replaced."""
+    """All nodes of the cluster at one instant."""
 
     nodes: Mapping[str, NodeInfo] = field(default_factory=dict)
     generation: int = 0
+    current: bool = True  # False: the source is cut off, and this is how the cluster last was
 
 
 def snapshot_of(nodes: Iterable[Node], *, generation: int = 0) -> Snapshot:

@@ -7,6 +7,7 @@ where nothing can be judged; filter says the latter in its answer, as only it ha
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Final
 
 from extender import wire
 from extender.cluster.source import ClusterSource
@@ -19,6 +20,8 @@ from extender.framework.snapshot import Interner, NodeInfo, Snapshot
 from extender.model.core_v1 import Pod
 from extender.server.profiles import Profiles
 from extender.wire import FilterArgs, PreemptArgs
+
+CUT_OFF: Final = "no node passes as the cluster last was, and the API server is out of reach"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,9 @@ class Verbs:
             judged = iter(result.statuses)
             statuses = [result.settled if node is None else next(judged) for node in nodes]
         answer = wire.encode_filter(args, statuses)
+        if not (answer.passed or answer.error or snapshot.current or result.settled) and count:
+            # From a view that may be outdated an error is retried by itself, a refusal is not.
+            answer = wire.encode_filter_error(args, CUT_OFF)
         return Answer(
             answer.body,
             args.pod,

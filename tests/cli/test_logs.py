@@ -115,13 +115,14 @@ def test_what_is_logged(
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
     logs.set_up(Logging("json", verbosity))
-    for name in ("leeway.scheduler", "aiohttp.server"):
+    for name in ("leeway.scheduler", "asyncio", "aiohttp.server"):
         for level in ("debug", "info", "warning"):
             getattr(logging.getLogger(name), level)("said")
 
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert [line["level"] for line in lines if line["logger"] == "leeway.scheduler"] == ours
-    assert [line["level"] for line in lines if line["logger"] == "aiohttp.server"] == others
+    assert [line["level"] for line in lines if line["logger"] == "asyncio"] == others
+    assert not [line for line in lines if line["logger"] == "aiohttp.server"]
 
 
 def test_text_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:

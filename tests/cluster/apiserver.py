@@ -76,6 +76,11 @@ OfList = Answer | Held | CutOff
 OfWatch = Answer | Broken
 
 
+def key_of(name: str, namespace: str = "") -> Key:
+    """Who an object is among its kind."""
+    return f"{namespace}/{name}" if namespace else name
+
+
 def line(kind: str, obj: JSON) -> bytes:
     """One event of a watch stream, as an API server writes it."""
     return msgspec.json.encode({"type": kind, "object": obj}) + b"\n"
@@ -183,7 +188,7 @@ class ScriptedServer:
         for obj in objects:
             self._version += 1
             metadata = obj["metadata"] | {"resourceVersion": self.version}
-            key = (metadata.get("namespace", ""), metadata["name"])
+            key = key_of(metadata["name"], metadata.get("namespace", ""))
             old = self.objects[resource].get(key)
             new = self.objects[resource][key] = obj | {"metadata": metadata}
             self._tell(_Change(self._version, resource, old, new))
@@ -191,7 +196,7 @@ class ScriptedServer:
     def delete(self, resource: str, name: str, namespace: str = "") -> None:
         """Delete an object."""
         self._version += 1
-        old = self.objects[resource].pop((namespace, name))
+        old = self.objects[resource].pop(key_of(name, namespace))
         self._tell(_Change(self._version, resource, old, None))
 
     def bookmark(self) -> None:
@@ -525,7 +530,7 @@ def true_nodes(server: ScriptedServer) -> NodeFacts:
             ),
             node["spec"].get("unschedulable", False),
         )
-        for (_, name), node in server.objects["nodes"].items()
+        for name, node in server.objects["nodes"].items()
     }
 
 

@@ -8,17 +8,15 @@ import pytest
 
 from extender.cluster import cache
 from extender.cluster.cache import NodeStore, ObjectStore, PodStore
-from extender.cluster.resources import Key, key_of
+from extender.cluster.resources import key_of
 from extender.model.core_v1 import Node, PlacedPod
 from extender.model.storage_v1 import StorageClass, VolumeMeta
 from tests.builders import JSON, node_json, taint
 from tests.cluster.apiserver import a_placed_pod, cached_pods
 
-KEY: Key = ("", "a")
-
 
 def put_node(store: NodeStore, node: JSON) -> None:
-    store.put(("", node["metadata"]["name"]), msgspec.convert(node, Node))
+    store.put(node["metadata"]["name"], msgspec.convert(node, Node))
 
 
 def put_pod(store: PodStore, pod: JSON) -> None:
@@ -97,7 +95,7 @@ def test_a_node_that_is_removed_is_gone_from_the_next_snapshot() -> None:
     store = NodeStore()
     put_node(store, node_json("a"))
     before = store.snapshot().generation
-    store.remove(KEY)
+    store.remove("a")
     after = store.snapshot()
 
     assert after.generation == before + 1
@@ -108,7 +106,7 @@ def test_a_node_that_is_removed_is_gone_from_the_next_snapshot() -> None:
 
 def test_removing_whom_nobody_knows_changes_nothing() -> None:
     store = NodeStore()
-    store.remove(KEY)
+    store.remove("a")
 
     assert store.snapshot().generation == 0
 
@@ -222,24 +220,24 @@ def test_what_is_kept_of_a_pod() -> None:
         ),
     )
 
-    assert cached_pods(store) == {("shop", "p"): ("uid-of-p", "a", "b", True, {"x": "y"})}
+    assert cached_pods(store) == {"shop/p": ("uid-of-p", "a", "b", True, {"x": "y"})}
 
 
 def test_a_pod_that_is_removed_is_gone_and_one_that_never_was_is_no_fault() -> None:
     store = PodStore()
     put_pod(store, a_placed_pod("p", "a"))
-    store.remove(("default", "p"))
-    store.remove(("default", "never-there"))
+    store.remove("default/p")
+    store.remove("default/never-there")
 
     assert store.keys() == []
-    assert store.get(("default", "p")) is None
+    assert store.get("default/p") is None
 
 
 def test_pods_of_a_workload_share_their_labels_and_the_name_of_their_node() -> None:
     store = PodStore()
     for name in ("p", "q"):
         put_pod(store, a_placed_pod(name, "a", labels={"app": "web"}))
-    one, two = store.get(("default", "p")), store.get(("default", "q"))
+    one, two = store.get("default/p"), store.get("default/q")
 
     assert one is not None
     assert two is not None
@@ -252,7 +250,7 @@ def test_pods_of_a_workload_share_their_labels_and_the_name_of_their_node() -> N
 def test_a_pod_without_labels(labels: dict[str, str] | None) -> None:
     store = PodStore()
     put_pod(store, a_placed_pod("p", "a", labels=labels))
-    pod = store.get(("default", "p"))
+    pod = store.get("default/p")
 
     assert pod is not None
     assert pod.labels == {}
@@ -267,7 +265,7 @@ def test_label_sets_that_no_pod_has_any_more_do_not_pile_up(
         put_pod(store, a_placed_pod("p", "a", labels={"pod-template-hash": str(i)}))
 
     assert len(store._labels) <= 10
-    pod = store.get(("default", "p"))
+    pod = store.get("default/p")
     assert pod is not None
     assert pod.labels == {"pod-template-hash": "104"}
 
@@ -276,7 +274,7 @@ def test_the_collector_has_nothing_to_look_at_in_nodes_and_pods() -> None:
     nodes, pods = NodeStore(), PodStore()
     put_node(nodes, node_json("a", SLA, labels={"zone": "z"}))
     put_pod(pods, a_placed_pod("p", "a", labels={"app": "web"}))
-    node, pod = nodes.snapshot().nodes["a"], pods.get(("default", "p"))
+    node, pod = nodes.snapshot().nodes["a"], pods.get("default/p")
 
     assert not gc.is_tracked(node)
     assert not gc.is_tracked(node.labels)
@@ -285,17 +283,32 @@ def test_the_collector_has_nothing_to_look_at_in_nodes_and_pods() -> None:
     assert not gc.is_tracked(pod.labels)
 
 
+def test_a_change_does_not_bring_a_whole_store_back_to_the_collector() -> None:
+    nodes, pods = NodeStore(), PodStore()
+    for name in "abc":
+        put_node(nodes, node_json(name, SLA))
+        put_pod(pods, a_placed_pod(name, "a"))
+    gc.collect()
+    put_node(nodes, node_json("a"))
+    put_node(nodes, node_json("new"))
+    put_pod(pods, a_placed_pod("a", "b"))
+    put_pod(pods, a_placed_pod("new", "b"))
+
+    assert not gc.is_tracked(nodes._nodes)
+    assert not gc.is_tracked(pods._pods)
+
+
 def test_objects_are_kept_as_they_are() -> None:
     store: ObjectStore[StorageClass] = ObjectStore()
     slow = StorageClass(VolumeMeta(name="slow"))
     fast = StorageClass(VolumeMeta(name="fast"))
-    store.put(("", "slow"), slow)
-    store.put(("", "fast"), slow)
-    store.put(("", "fast"), fast)
-    store.remove(("", "slow"))
-    store.remove(("", "never-there"))
+    store.put("slow", slow)
+    store.put("fast", slow)
+    store.put("fast", fast)
+    store.remove("slow")
+    store.remove("never-there")
 
-    assert store.keys() == [("", "fast")]
-    assert store.get(("", "fast")) is fast
-    assert store.get(("", "slow")) is None
+    assert store.keys() == ["fast"]
+    assert store.get("fast") is fast
+    assert store.get("slow") is None
     assert len(store) == 1

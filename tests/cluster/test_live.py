@@ -15,6 +15,7 @@ from extender.cluster import api
 from extender.cluster.api import ApiServer
 from extender.cluster.live import DEGRADED_SECONDS, LiveSource
 from extender.cluster.reflector import Backoff
+from extender.cluster.resources import Key
 from extender.cluster.source import ClusterSource, State, Watching
 from extender.errors import NotSyncedError
 from extender.metrics import CachedResource
@@ -84,7 +85,7 @@ def a_cluster(server: ScriptedServer) -> None:
     server.put("storageclasses", {"metadata": {"name": "fast"}, "volumeBindingMode": "Immediate"})
 
 
-def versions(server: ScriptedServer, resource: str) -> dict[tuple[str, str], str]:
+def versions(server: ScriptedServer, resource: str) -> dict[Key, str]:
     """The version of each object that the server has."""
     objects = server.objects[resource]
     return {key: obj["metadata"]["resourceVersion"] for key, obj in objects.items()}

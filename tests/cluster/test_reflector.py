@@ -465,7 +465,8 @@ async def test_pods_that_end_are_told_as_deleted() -> None:
 
     assert listed == at_first
     assert cached_pods(store) == true_pods(server)
-    assert sorted(name for _, name in store.keys()) == ["is-nominated", "runs", "waits"]  # noqa: SIM118
+    expected = ["default/is-nominated", "default/runs", "default/waits"]
+    assert sorted(store.keys()) == expected
     selector = "status.phase!=Succeeded,status.phase!=Failed"
     assert server.asked[0].params["fieldSelector"] == selector
 
@@ -484,7 +485,7 @@ async def test_objects_of_one_name_in_two_namespaces_are_two() -> None:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
-    assert list(store.keys()) == [("b", "data")]
+    assert list(store.keys()) == ["b/data"]
 
 
 class FragileStore:
@@ -495,7 +496,7 @@ class FragileStore:
         self._breaks_on = breaks_on
 
     def put(self, key: Key, obj: Node) -> None:
-        if key[1] == self._breaks_on:
+        if key == self._breaks_on:
             self._breaks_on = ""
             raise ZeroDivisionError
         self.nodes[key] = obj

@@ -195,8 +195,8 @@ def test_what_is_read_of_a_class() -> None:
 
 
 def test_a_key_is_namespace_and_name() -> None:
-    assert key_of(VolumeMeta(name="data", namespace="shop")) == ("shop", "data")
-    assert key_of(ObjectMeta(name="a")) == ("", "a")
+    assert key_of(VolumeMeta(name="data", namespace="shop")) == "shop/data"
+    assert key_of(ObjectMeta(name="a")) == "a"
 
 
 @pytest.mark.parametrize("resource", EVERY, ids=lambda each: each.name)

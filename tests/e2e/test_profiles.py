@@ -69,14 +69,18 @@ async def test_pods_of_another_profile_are_left_alone(
     async with plane.beside(leeway, scheduler):
         ours = await cluster.refused(pod("ours", annotations=broken, scheduler=MIXED))
         theirs = await cluster.run(pod("theirs", annotations=broken, scheduler=IN_TREE))
-        await cluster.cordon("free")
         above = toleration(SLA, "Gt", "900")
-        in_tree = await cluster.refused(pod("in-tree", above, scheduler=IN_TREE))
-        extended = await cluster.run(pod("extended", above, scheduler=MIXED))
+        on_spot = required([requirement("kubernetes.io/hostname", "In", "spot")])
+        in_tree = await cluster.refused(
+            pod("in-tree", above, native_affinity=on_spot, scheduler=IN_TREE)
+        )
+        extended = await cluster.run(
+            pod("extended", above, native_affinity=on_spot, scheduler=MIXED)
+        )
 
     assert "2 pod annotation scheduling.leeway/tolerations is invalid" in ours
     assert theirs == "free"
-    assert "untolerated taint" in in_tree
+    assert "1 node(s) had untolerated taint" in in_tree
     assert extended == "spot"
 
 

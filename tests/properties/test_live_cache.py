@@ -23,6 +23,7 @@ from tests.cluster.apiserver import (
     cached_nodes,
     cached_pods,
     eventually,
+    key_of,
     scripted,
     true_nodes,
     true_pods,
@@ -65,7 +66,7 @@ def put_pod(name: str, node: str, nominated: str, phase: str) -> Step:
 def delete(resource: str, name: str) -> Step:
     def take(server: ScriptedServer) -> None:
         namespace = "default" if resource == "pods" else ""
-        if (namespace, name) in server.objects[resource]:
+        if key_of(name, namespace) in server.objects[resource]:
             server.delete(resource, name, namespace)
 
     return Step(f"delete {resource} {name}", take)

@@ -75,9 +75,9 @@ STEPS = st.lists(st.one_of(EVENTS, st.integers(0, 2)), min_size=4, max_size=30)
 
 def apply(store: NodeStore, event: JSON | str) -> None:
     if isinstance(event, str):
-        store.remove(("", event))
+        store.remove(event)
     else:
-        store.put(("", event["metadata"]["name"]), msgspec.convert(event, Node))
+        store.put(event["metadata"]["name"], msgspec.convert(event, Node))
 
 
 def entered(ledger: Ledger) -> tuple[object, ...]:

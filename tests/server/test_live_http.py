@@ -26,6 +26,7 @@ from extender.metrics import Metrics
 from extender.server import serving
 from extender.server.catch_up import BURST, SHARE, CatchUp
 from extender.server.serving import Server
+from extender.server.verbs import CUT_OFF
 from tests.builders import JSON, node_json, pod_json, taint, toleration
 from tests.cluster.apiserver import (
     Answer,
@@ -67,7 +68,7 @@ class Live:
     async def show(self, *nodes: JSON) -> None:
         """Make these the nodes of the cluster, and wait until the extender knows."""
         names = {node["metadata"]["name"] for node in nodes}
-        for _, name in list(self.api.objects["nodes"]):
+        for name in list(self.api.objects["nodes"]):
             if name not in names:
                 self.api.delete("nodes", name)
         self.api.put("nodes", *nodes)
@@ -187,6 +188,25 @@ async def test_a_lost_api_server_is_no_reason_to_stop_answering() -> None:
     assert "[+]cluster ok\n    degraded, nodes not heard of for 120 s\n" in verbose[1]
     assert age == DEGRADED_SECONDS + 30
     assert "degraded" in status[1]
+
+
+async def test_cut_off_a_refusal_of_every_node_is_an_error_and_any_other_stands() -> None:
+    async with live() as run:
+        await run.show(node_json("a"), node_json("b", taint("sla", "800")))
+        await run.api.stop()
+        await eventually(lambda: not run.source.snapshot().current)
+        none = await run.client.ask("filter", names_request(pod_json(), "b"))
+        some = await run.client.ask("filter", names_request(pod_json(), "a", "b"))
+        await run.api.start()
+        await eventually(lambda: run.source.snapshot().current)
+        again = await run.client.ask("filter", names_request(pod_json(), "b"))
+
+    assert none["Error"] == CUT_OFF
+    assert none["NodeNames"] == []
+    assert none["FailedAndUnresolvableNodes"] == {}
+    assert some["Error"] == ""
+    assert list(some["FailedAndUnresolvableNodes"]) == ["b"]
+    assert list(again["FailedAndUnresolvableNodes"]) == ["b"]
 
 
 async def test_past_max_staleness_it_is_not_ready_and_comes_back() -> None:
@@ -581,10 +601,13 @@ BEFORE_AND_AFTER = [
 async def overtake(run: Live, pod: JSON, after: JSON, lag: float) -> list[str]:
     """Ask about a change that we hear of only later."""
     call = asyncio.create_task(run.client.ask("filter", names_request(pod, "a", "full")))
+    asked_at = asyncio.get_running_loop().time()
     await asyncio.sleep(lag)
     run.api.put("nodes", after)
     answer = await call
     names: list[str] = answer["NodeNames"]
+    # The news ends the hold: on stepped time the answer is there when it arrives.
+    assert not names or asyncio.get_running_loop().time() - asked_at < lag + 0.005
     return names
 
 
