@@ -20,6 +20,7 @@ JSON = dict[str, Any]
 ROOT: Final = Path(__file__).parent.parent.parent
 CHART: Final = ROOT / "deploy/helm/leeway"
 OVERLAYS: Final = ROOT / "deploy/kustomize/overlays"
+STATIC_POD: Final = ROOT / "deploy/examples/scheduler-static-pod.yaml"
 SECOND_SCHEDULER: Final = "second-scheduler"
 EXTENDER_SERVICE: Final = "extender-service"
 MODES: Final = (SECOND_SCHEDULER, EXTENDER_SERVICE)

@@ -555,3 +555,39 @@ def test_a_leaving_pod_has_time_to_finish(objects: list[JSON], tmp_path: Path) -
 
     drain = loading.load(file, {}).limits.drain_timeout
     assert rendering.pod_spec(objects)["terminationGracePeriodSeconds"] >= held + drain + 5
+
+
+# --- The scheduler that an operator runs -------------------------------------------------------
+
+
+@pytest.fixture
+def static_pod() -> JSON:
+    (found,) = rendering.loaded(rendering.STATIC_POD)
+    return found
+
+
+def test_the_static_pod_mounts_what_the_configuration_names(static_pod: JSON) -> None:
+    (scheduler,) = static_pod["spec"]["containers"]
+    mounted = {mount["mountPath"] for mount in scheduler["volumeMounts"]}
+    hosts = {volume["hostPath"]["path"] for volume in static_pod["spec"]["volumes"]}
+    config = rendering.scheduler_config(from_overlay(EXTENDER_SERVICE))
+    tls = config["extenders"][0]["tlsConfig"]
+    files = [config["clientConnection"]["kubeconfig"]]
+    files += [tls[key] for key in ("caFile", "certFile", "keyFile")]
+    files += [arg.split("=")[1] for arg in scheduler["args"] if arg.startswith("--config")]
+
+    assert mounted == hosts
+    assert all(file in mounted or str(Path(file).parent) in mounted for file in files)
+
+
+def test_the_static_pod_keeps_out_of_the_way_of_the_clusters_scheduler(static_pod: JSON) -> None:
+    (scheduler,) = static_pod["spec"]["containers"]
+    sidecar = rendering.container(from_overlay(SECOND_SCHEDULER), "kube-scheduler")
+
+    assert "--secure-port=10269" in scheduler["args"]
+    assert "--feature-gates=SchedulerPopFromBackoffQ=false" in scheduler["args"]
+    assert scheduler["image"] == sidecar["image"]
+    assert scheduler["securityContext"] == sidecar["securityContext"]
+    assert {scheduler[probe]["httpGet"]["port"] for probe in ("startupProbe", "livenessProbe")} == {
+        10269
+    }

@@ -114,6 +114,15 @@ async def test_every_object_is_accepted(
     assert sum("deployment.apps/leeway" in line for line in said) == 1
 
 
+async def test_the_static_pod_is_accepted(cluster: Cluster) -> None:
+    text = rendering.STATIC_POD.read_text(encoding="utf-8")
+    dry_run = ("--server-side", "--dry-run=server", "--filename=-")
+
+    said = kubectl(cluster.plane, "apply", *dry_run, stdin=text)
+
+    assert said == "pod/extended-scheduler serverside-applied (server dry run)\n"
+
+
 @pytest.mark.parametrize("mode", MODES)
 async def test_the_pod_is_allowed_where_only_hardened_pods_are(
     plane: ControlPlane, namespace: str, mode: str
@@ -281,7 +290,12 @@ async def test_a_service_serves_a_scheduler_that_shows_its_certificate(
     installation = await installed(plane, tmp_path, EXTENDER_SERVICE, scheduler__user=SCHEDULER)
     sign(tmp_path, rendering.scheduler_config(installation.objects))
     await cluster.add(node("gold", taint(SLA, "950")), node("bronze", taint(SLA, "800")))
-    arguments = ["--config=scheduler-config.yaml", "--feature-gates=SchedulerPopFromBackoffQ=false"]
+    (static_pod,) = rendering.loaded(rendering.STATIC_POD)
+    arguments = [
+        each
+        for each in static_pod["spec"]["containers"][0]["args"]
+        if each.startswith(("--config", "--feature-gates"))
+    ]
     scheduler = installation.scheduler(arguments, installation.operator)
 
     async with plane.beside(installation.leeway(), scheduler):
