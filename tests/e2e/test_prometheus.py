@@ -81,7 +81,8 @@ async def _every_panel_shows_something(prometheus: Prometheus) -> None:
         for target in panel["targets"]:
             samples = await prometheus.query(target["expr"].replace("$job", "leeway"))
             assert samples or panel["title"] in MAY_BE_EMPTY, panel["title"]
-            assert all(_is_a_number(sample) for sample in samples), panel["title"]
+            # A quantile of a verb that nobody used for a while is not a number, and no fault.
+            assert not samples or any(map(_is_a_number, samples)), panel["title"]
 
 
 def _is_a_number(sample: JSON) -> bool:
