@@ -455,7 +455,7 @@ def api_server(nodes: int, pods: int, seed: int) -> Iterator[str]:
 def run(options: argparse.Namespace) -> int:
     """Measure and print; how many goals were missed."""
     table = Table(judged=not options.small)
-    each, rounds = (1.0, 2) if options.small else (5.0, 4)
+    each, rounds = (1.0, 2) if options.small else (1.0, 15)
     with api_server(options.nodes, options.pods, options.seed) as url:
         begun = perf_counter()
         with child("bench.bench_watch", "--extender", url) as leeway:
@@ -466,11 +466,11 @@ def run(options: argparse.Namespace) -> int:
                 http.client.HTTPConnection(scheduler, timeout=60), filter_body(options.nodes)
             )
             calls.run([], iter([*[False] * WARM_UP, True]).__next__)
-            measure_pauses(table, leeway, None, events, 2 * each)
-            measure_pauses(table, leeway, calls, events, 2 * each)
+            measure_pauses(table, leeway, None, events, 10 * each)
+            measure_pauses(table, leeway, calls, events, 10 * each)
             measure_calls(table, leeway, calls, events, 200, rounds, each)
             measure_calls(table, leeway, calls, events, EVENTS_GOAL, rounds, each)
-            measure_absorbing(table, leeway, calls, events, 2 * each)
+            measure_absorbing(table, leeway, calls, events, 5 * each)
             measure_relist(table, leeway, events, options.nodes + options.pods)
             last = leeway.ask("look")
             table.row("RSS of the extender in the end", f"{last['rss']:.0f} MB")
