@@ -408,7 +408,8 @@ def questions(name: str) -> dict[FeatureGates, list[Question]]:
             found.append(of_affinity(line, row))
         else:
             found.append(of_cordon(line, row))
-        asked.setdefault(gates_of(row), []).extend(found)
+        # A node without a name can be carried by a request, but no API server has one.
+        asked.setdefault(gates_of(row), []).extend(each for each in found if each.name)
     return asked
 
 
