@@ -73,7 +73,7 @@ class LiveSource:
         missing = [each.name for each in self._reflectors if not each.synced.is_set()]
         if missing:
             raise NotSyncedError(f"cache not synced: {', '.join(missing)} not listed yet")
-        return self.nodes.snapshot()
+        return self.nodes.snapshot(current=all(each.current for each in self._reflectors))
 
     async def changed(self, since: int, seconds: float) -> bool:
         """Wait until a node has changed since a generation; whether one has."""

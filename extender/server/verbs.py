@@ -46,6 +46,8 @@ class Verbs:
         self._source = source
         self._profiles = profiles
         self._memories = Memories()
+        # One for all requests: what is remembered of a taint set is found by its identity.
+        self._interner = Interner()
 
     def filter(self, body: bytes) -> Answer:
         """Who passes, and why the others do not."""
@@ -144,8 +146,7 @@ class Verbs:
 
     def _resolve(self, args: FilterArgs) -> tuple[Snapshot, Sequence[NodeInfo | None]]:
         """The nodes that were asked about, None for a name that nobody knows."""
-        interner = Interner()
-        carried = [interner.node_info(node) for node in args.nodes]
+        carried = [self._interner.node_info(node) for node in args.nodes]
         if args.raw is not None:
             return Snapshot(), carried
         snapshot = self._source.snapshot()
