@@ -123,3 +123,28 @@ def test_the_affinities_of_both_carriers() -> None:
     assert annotated is not None
     assert isinstance(annotated.required, NodeSelector)
     assert rules.native_affinity(Pod(spec=PodSpec(affinity=Affinity()))) is None
+
+
+def test_pods_of_one_workload_have_equal_rules_whoever_they_are() -> None:
+    one, two = (
+        a_pod(toleration("a", "Exists"), name=name, node_selector={"x": "y"}) for name in "ab"
+    )
+
+    assert rules.toleration_rules(one, DEFAULTS) == rules.toleration_rules(two, DEFAULTS)
+    assert rules.toleration_rules(one, DEFAULTS) != rules.toleration_rules(a_pod(), DEFAULTS)
+    for annotation_only in (False, True):
+        first, second = (
+            rules.affinity_rules(pod, DEFAULTS, annotation_only=annotation_only)
+            for pod in (one, two)
+        )
+        assert first == second
+
+
+def test_rules_that_are_too_large_are_not_remembered() -> None:
+    text = " " * (rules.MAX_REMEMBERED_TEXT + 1)
+    annotated = a_pod(annotated_tolerations=text, annotated_affinity=text)
+    many = a_pod(*(toleration(str(i)) for i in range(rules.MAX_REMEMBERED_RULES + 1)))
+
+    assert rules.toleration_rules(annotated, DEFAULTS) is None
+    assert rules.toleration_rules(many, DEFAULTS) is None
+    assert rules.affinity_rules(annotated, DEFAULTS, annotation_only=False) is None
