@@ -11,7 +11,7 @@ from extender.framework.interface import Settings
 from extender.match import carriers, taints
 from extender.match.findings import Finding, Noticed
 from extender.match.taints import Tolerations
-from extender.model.core_v1 import NodeAffinity, Pod
+from extender.model.core_v1 import NodeAffinity, Pod, Toleration
 
 # What is larger is parsed each time rather than kept: foreign text must not fill memory.
 MAX_REMEMBERED_TEXT: Final = 16_384
@@ -34,7 +34,7 @@ class PodTolerations:
 def pod_tolerations(pod: Pod, settings: Settings) -> PodTolerations:
     """The tolerations of a pod, compiled."""
     noticed: Noticed = set()
-    native = (pod.spec.tolerations if pod.spec else None) or ()
+    native = _native_tolerations(pod)
     annotated = carriers.tolerations(
         pod.metadata.annotations if pod.metadata else None,
         settings.annotation_prefix,
@@ -64,7 +64,7 @@ def native_affinity(pod: Pod) -> NodeAffinity | None:
 
 def toleration_rules(pod: Pod, settings: Settings) -> Hashable | None:
     """What the tolerations of a pod come from; None if that is too much to remember."""
-    native = (pod.spec.tolerations if pod.spec else None) or ()
+    native = _native_tolerations(pod)
     text = _annotation(pod, settings, carriers.TOLERATIONS)
     if len(native) > MAX_REMEMBERED_RULES or len(text or "") > MAX_REMEMBERED_TEXT:
         return None
@@ -80,6 +80,10 @@ def affinity_rules(pod: Pod, settings: Settings, *, annotation_only: bool) -> Ha
         return text
     selector = tuple(((pod.spec.node_selector if pod.spec else None) or {}).items())
     return text, selector, native_affinity(pod)
+
+
+def _native_tolerations(pod: Pod) -> tuple[Toleration, ...]:
+    return (pod.spec.tolerations if pod.spec else None) or ()
 
 
 def _annotation(pod: Pod, settings: Settings, name: str) -> str | None:

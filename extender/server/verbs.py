@@ -16,6 +16,7 @@ from extender.framework import runner
 from extender.framework.interface import Code, Status
 from extender.framework.ledger import Ledger
 from extender.framework.memory import Memories
+from extender.framework.runner import FilterResult
 from extender.framework.snapshot import Interner, NodeInfo, Snapshot
 from extender.model.core_v1 import Pod
 from extender.server.profiles import Profiles
@@ -59,14 +60,7 @@ class Verbs:
             answer = wire.encode_filter_error(args, str(exc))
             return Answer(answer.body, args.pod, args.mode, count, 0, error=answer.error)
         known = [node for node in nodes if node is not None]
-        result = runner.run_filter(
-            self._profiles.of(args.pod),
-            args.pod,
-            snapshot,
-            known,
-            clock=perf_counter,
-            memory=self._memories.filtering,
-        )
+        result = self._judged(args.pod, snapshot, known)
         statuses: Sequence[Status | None] = result.statuses
         if len(known) < count:
             judged = iter(result.statuses)
@@ -116,14 +110,7 @@ class Verbs:
         # An empty victim list would fail kube-scheduler's whole preemption.
         names = [name for name, victims in args.victims.items() if victims.pods]
         known = [node for node in map(snapshot.nodes.get, names) if node is not None]
-        result = runner.run_filter(
-            self._profiles.of(args.pod),
-            args.pod,
-            snapshot,
-            known,
-            clock=perf_counter,
-            memory=self._memories.filtering,
-        )
+        result = self._judged(args.pod, snapshot, known)
         kept = {}
         for node, status in zip(known, result.statuses, strict=True):
             if status.code is Code.ERROR:
@@ -133,6 +120,16 @@ class Verbs:
                 kept[node.name] = args.victims[node.name]
         body = wire.encode_preemption(kept)
         return Answer(body, args.pod, args.mode, len(args.victims), len(kept), result.ledger)
+
+    def _judged(self, pod: Pod, snapshot: Snapshot, nodes: Sequence[NodeInfo]) -> FilterResult:
+        return runner.run_filter(
+            self._profiles.of(pod),
+            pod,
+            snapshot,
+            nodes,
+            clock=perf_counter,
+            memory=self._memories.filtering,
+        )
 
     def _snapshot_for_preempt(self, args: PreemptArgs) -> Snapshot:
         try:
