@@ -1,0 +1,15 @@
+"""What can go wrong with an expression, at compile time and at run time."""
+
+from extender.errors import LeewayError
+
+
+class CompileError(LeewayError):
+    """An expression that is refused; the text is what upstream's admission would say."""
+
+
+class EvaluationError(LeewayError):
+    """An evaluation that ended in an error. `&&`, `||`, `all` and `exists` may absorb it."""
+
+
+class CostLimitError(LeewayError):
+    """An evaluation that did too much, or would have built too much. Nothing absorbs it."""
