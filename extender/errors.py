@@ -37,6 +37,10 @@ class PluginError(LeewayError):
     """A plugin broke; the cause is chained and belongs into the log, not into an answer."""
 
 
+class AllowanceError(LeewayError):
+    """CEL expressions need more work than is allowed here and now."""
+
+
 class DocumentError(LeewayError):
     """Text that is not the JSON or YAML it should be, with the line where that is known."""
 

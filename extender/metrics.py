@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from extender import __version__
 from extender.framework.interface import Code, ExtensionPoint
 from extender.framework.ledger import Evaluation, Ledger
+from extender.match.cel.programs import Programs
 from extender.match.findings import Finding
 
 _SECONDS: Final = tuple(
@@ -39,6 +40,7 @@ _HELP: Final = {
         "Distinct values of a call that a rule could not read, by where they stand."
     ),
     "leeway_watch_restarts": "Times that a watch was taken up again, by why it had ended.",
+    "leeway_cel_compile_seconds": "Time to compile a CEL expression.",
     "leeway_catch_up": "Total refusals that were held for late news, by what came of it.",
 }
 
@@ -93,6 +95,31 @@ class CacheCollector(Collector):
         return objects, synced, age
 
 
+class ProgramsCollector(Collector):
+    """Looks at the cache of CEL programs when it is scraped."""
+
+    def __init__(self, programs: Programs) -> None:
+        self._programs = programs
+
+    def collect(self) -> Iterable[Metric]:
+        """Hits, misses and evictions."""
+        yield CounterMetricFamily(
+            "leeway_cel_cache_hits",
+            "Look-ups of a CEL expression that was compiled before.",
+            self._programs.hits,
+        )
+        yield CounterMetricFamily(
+            "leeway_cel_cache_misses",
+            "Look-ups of a CEL expression that had to be compiled.",
+            self._programs.misses,
+        )
+        yield CounterMetricFamily(
+            "leeway_cel_cache_evictions",
+            "CEL expressions that were dropped to make room.",
+            self._programs.evictions,
+        )
+
+
 class Metrics:
     """The series, and how a call is counted into them."""
 
@@ -116,8 +143,13 @@ class Metrics:
         self.parse_failures = counter("leeway_value_parse_failures", "source", "kind")
         self.watch_restarts = counter("leeway_watch_restarts", "resource", "reason")
         self.catch_ups = counter("leeway_catch_up", "result")
+        self.cel_compile_seconds = seconds("leeway_cel_compile_seconds")
         self._profiles: set[str] = set()
         _build_info(registry)
+
+    def watch_programs(self, programs: Programs) -> None:
+        """Export how the cache of CEL programs does."""
+        self.registry.register(ProgramsCollector(programs))
 
     def profile_label(self, scheduler_name: str) -> str:
         """A bounded label for a name that comes from outside: the first 20 stand."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from extender.framework.interface import Settings
+from extender.match.cel.programs import Programs
 from extender.match.gates import FeatureGates
 from extender.plugins import DEFAULT_WEIGHTS
 
@@ -85,7 +86,7 @@ class Config:
     limits: Limits = field(default_factory=Limits)
     logging: Logging = field(default_factory=Logging)
 
-    def settings(self) -> Settings:
+    def settings(self, programs: Programs | None = None) -> Settings:
         """What the plugins need to know."""
         return Settings(
             gates=self.gates,
@@ -93,6 +94,7 @@ class Config:
             annotation_bytes=self.limits.annotation_bytes,
             reasons=self.reasons,
             no_execute=self.no_execute,
+            programs=Programs(self.limits.cel_cache_entries) if programs is None else programs,
         )
 
     def enabled_plugins(self) -> frozenset[str]:

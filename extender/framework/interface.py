@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
 from extender.framework.snapshot import NodeInfo, Snapshot
+from extender.match.cel.programs import Programs
 from extender.match.findings import Finding
 from extender.match.gates import FeatureGates
 from extender.model.core_v1 import Pod
@@ -175,6 +176,8 @@ class Settings:
     annotation_bytes: int = 262_144
     reasons: Literal["detailed", "redacted"] = "detailed"
     no_execute: Literal["narrow", "join"] = "narrow"
+    # Expressions that were compiled before, shared by all plugins.
+    programs: Programs = field(default_factory=Programs, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from extender.errors import LeewayError
 from extender.framework.interface import Code, ExtensionPoint, Status
 from extender.match.findings import Finding
 
@@ -29,6 +30,8 @@ class Ledger:
     faults: list[Exception] = field(default_factory=list)  # of plugins that broke, for the log
 
     def fault(self, exc: Exception) -> Status:
-        """Note that a plugin broke; the status says so without its particulars."""
+        """Note that a plugin broke; the status says what a person can use of it."""
         self.faults.append(exc)
+        if isinstance(exc, LeewayError):
+            return Status(Code.ERROR, (str(exc),))
         return Status(Code.ERROR, (f"internal fault ({type(exc).__name__})",))

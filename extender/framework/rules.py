@@ -34,17 +34,19 @@ class PodTolerations:
 def pod_tolerations(pod: Pod, settings: Settings) -> PodTolerations:
     """The tolerations of a pod, compiled."""
     noticed: Noticed = set()
-    native = _native_tolerations(pod)
-    annotated = carriers.tolerations(
-        pod.metadata.annotations if pod.metadata else None,
-        settings.annotation_prefix,
-        settings.annotation_bytes,
-    )
+    native, annotated = _native_tolerations(pod), _annotated_tolerations(pod, settings)
+    gates, programs = settings.gates, settings.programs
     return PodTolerations(
-        taints.compile_tolerations(native, settings.gates, noticed),
-        taints.compile_tolerations(annotated, settings.gates, noticed),
+        taints.compile_tolerations(native, gates, programs, noticed),
+        taints.compile_tolerations(annotated, gates, programs, noticed),
         frozenset(noticed),
     )
+
+
+def expressions(pod: Pod, settings: Settings) -> tuple[str, ...]:
+    """The CEL expressions of a pod."""
+    both = (*_native_tolerations(pod), *_annotated_tolerations(pod, settings))
+    return tuple(toleration.expression for toleration in both if toleration.expression)
 
 
 def annotated_affinity(pod: Pod, settings: Settings) -> NodeAffinity | None:
@@ -80,6 +82,14 @@ def affinity_rules(pod: Pod, settings: Settings, *, annotation_only: bool) -> Ha
         return text
     selector = tuple(((pod.spec.node_selector if pod.spec else None) or {}).items())
     return text, selector, native_affinity(pod)
+
+
+def _annotated_tolerations(pod: Pod, settings: Settings) -> tuple[Toleration, ...]:
+    return carriers.tolerations(
+        pod.metadata.annotations if pod.metadata else None,
+        settings.annotation_prefix,
+        settings.annotation_bytes,
+    )
 
 
 def _native_tolerations(pod: Pod) -> tuple[Toleration, ...]:

@@ -1,4 +1,4 @@
-"""Tolerations against taints, the comparison operators included.
+"""Tolerations against taints, the comparison operators and CEL expressions included.
 
 The direction is always *taint compared to toleration*: `Gt 900` tolerates a taint of 950.
 """
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from extender.match import comparisons
+from extender.match.cel.programs import Programs
 from extender.match.findings import Finding, Noticed
 from extender.match.gates import FeatureGates
 from extender.model.core_v1 import Taint, Toleration
@@ -60,19 +61,39 @@ class Tolerations:
 
 
 def compile_tolerations(
-    tolerations: Iterable[Toleration], gates: FeatureGates, noticed: Noticed
+    tolerations: Iterable[Toleration], gates: FeatureGates, programs: Programs, noticed: Noticed
 ) -> Tolerations:
     """Parse each toleration once; one whose own value does not parse is noticed here."""
     distinct = dict.fromkeys(tolerations)
-    return Tolerations(tuple(_matcher(toleration, gates, noticed) for toleration in distinct))
+    return Tolerations(
+        tuple(
+            # An expression alone decides, so key and effect do not narrow it.
+            Matcher("", "", _expression_test(toleration.expression, gates, programs, noticed))
+            if toleration.expression
+            else Matcher(toleration.key, toleration.effect, _value_test(toleration, gates, noticed))
+            for toleration in distinct
+        )
+    )
 
 
-def _matcher(toleration: Toleration, gates: FeatureGates, noticed: Noticed) -> Matcher:
-    if toleration.expression:
-        # An expression alone decides, so key and effect do not narrow it. Expressions are not
-        # evaluated: one addresses every taint and matches none.
-        return Matcher("", "", _never)
-    return Matcher(toleration.key, toleration.effect, _value_test(toleration, gates, noticed))
+def _expression_test(
+    expression: str, gates: FeatureGates, programs: Programs, noticed: Noticed
+) -> ValueTest:
+    if not gates.cel:
+        return _never
+    problem = programs.problem(expression)
+    if problem is not None:
+        noticed.add(Finding("toleration", "cel", "", expression, problem=problem))
+        return _never
+
+    # The program is looked up each time: a question that is remembered must not keep it alive.
+    def accepts(taint: Taint, noticed: Noticed) -> bool:
+        verdict = programs.evaluate(expression, taint)
+        if verdict.error is not None:
+            noticed.add(Finding("taint", "cel", taint.key, taint.value, expression, verdict.error))
+        return verdict.result is True
+
+    return accepts
 
 
 def _value_test(toleration: Toleration, gates: FeatureGates, noticed: Noticed) -> ValueTest:

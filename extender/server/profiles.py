@@ -5,6 +5,7 @@ from typing import Final
 from extender import plugins
 from extender.config.schema import Config
 from extender.framework.interface import Profile
+from extender.match.cel.programs import Programs
 from extender.metrics import OTHER_PROFILE
 from extender.model.core_v1 import Pod
 
@@ -19,8 +20,8 @@ class Profiles:
     only by the annotation that kube-scheduler cannot read itself.
     """
 
-    def __init__(self, config: Config) -> None:
-        settings = config.settings()
+    def __init__(self, config: Config, programs: Programs | None = None) -> None:
+        self.settings = settings = config.settings(programs)
         self._named = {
             profile.scheduler_name: plugins.profile(
                 profile.scheduler_name, profile.weights, settings

@@ -7,10 +7,9 @@ kube-scheduler reads nothing but 200, and only filter has a field to say what we
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
 from http import HTTPStatus
 from time import perf_counter
-from typing import Final
+from typing import Final, Protocol
 
 from aiohttp import hdrs, web
 
@@ -23,10 +22,13 @@ from extender.errors import (
     RequestTooLargeError,
     UnsupportedEncodingError,
 )
+from extender.framework.ledger import Ledger
 from extender.metrics import Metrics
 from extender.model.core_v1 import Pod
 from extender.server import bodies
 from extender.server.catch_up import CatchUp
+from extender.server.expressions import DeferredError
+from extender.server.notices import Notices
 from extender.server.profiles import Profiles, scheduler_name
 from extender.server.status import Callers
 from extender.server.verbs import Answer, Verbs
@@ -39,6 +41,12 @@ _STATUS_OF_FAULT: Final[dict[type[LeewayError], HTTPStatus]] = {
     RequestTooLargeError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     UnsupportedEncodingError: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
 }
+
+
+class Verb(Protocol):
+    """One of the three verbs."""
+
+    def __call__(self, body: bytes, *, final: bool = True) -> Answer: ...
 
 
 class SchedulerDoor:
@@ -60,6 +68,7 @@ class SchedulerDoor:
         self._limits = limits
         self._metrics = metrics
         self._callers = callers
+        self._notices = Notices()
         self._owed = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -85,9 +94,7 @@ class SchedulerDoor:
             log.warning("gave up on %d request(s) after %g s of draining", self._owed, seconds)
         return self._owed
 
-    def _handler(
-        self, verb: str, answer: Callable[[bytes], Answer]
-    ) -> Callable[[web.Request], Awaitable[web.Response]]:
+    def _handler(self, verb: str, answer: Verb) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def handle(request: web.Request) -> web.Response:
             self._owed += 1
             self._idle.clear()
@@ -103,13 +110,11 @@ class SchedulerDoor:
 
         return handle
 
-    async def _respond(
-        self, request: web.Request, verb: str, answer: Callable[[bytes], Answer]
-    ) -> web.Response:
+    async def _respond(self, request: web.Request, verb: str, answer: Verb) -> web.Response:
         try:
             body = await bodies.read(request, self._limits)
             begun = perf_counter()
-            result = answer(body)
+            result = await self._answered(answer, body)
             if verb == "filter":
                 result = await self._held(result, body)
         except tuple(_STATUS_OF_FAULT) as exc:
@@ -119,17 +124,27 @@ class SchedulerDoor:
         seconds = perf_counter() - begun
         self._count(verb, result, seconds)
         self._callers.record(_remote(request), _user_agent(request), verb, result.mode)
-        for fault in result.ledger.faults if result.ledger else ():
-            log.error("a plugin broke", exc_info=fault, extra={"fields": {"verb": verb}})
+        if result.ledger is not None:
+            self._log_ledger(verb, result.ledger)
         log.log(
             logging.WARNING if result.error else logging.INFO,
             verb,
             extra={"fields": _log_fields(result, seconds)},
         )
-        if log.isEnabledFor(logging.DEBUG):
-            for finding in result.ledger.findings if result.ledger else ():
-                log.debug("unreadable value", extra={"fields": asdict(finding)})
         return web.Response(body=result.body, content_type="application/json")
+
+    def _log_ledger(self, verb: str, ledger: Ledger) -> None:
+        for fault in ledger.faults:
+            if not isinstance(fault, LeewayError):  # the answer has the sentence of those
+                log.error("a plugin broke", exc_info=fault, extra={"fields": {"verb": verb}})
+        self._notices.log(ledger.findings)
+
+    async def _answered(self, answer: Verb, body: bytes) -> Answer:
+        try:
+            return answer(body, final=False)
+        except DeferredError as deferred:
+            await self._verbs.expressions.work_off(deferred.work)
+        return answer(body)
 
     async def _held(self, result: Answer, body: bytes) -> Answer:
         result, held = await self._catch_up.hold(result, lambda: self._verbs.filter(body))
@@ -153,10 +168,9 @@ class SchedulerDoor:
     def _fault(self, request: web.Request, verb: str, exc: Exception) -> web.Response:
         if isinstance(exc, LeewayError):
             sentence = str(exc)
-            if exc.__cause__ is not None:
-                log.error(
-                    "a plugin broke", exc_info=exc.__cause__, extra={"fields": {"verb": verb}}
-                )
+            cause = exc.__cause__
+            if cause is not None and not isinstance(cause, LeewayError):
+                log.error("a plugin broke", exc_info=cause, extra={"fields": {"verb": verb}})
         else:
             sentence = f"internal fault ({type(exc).__name__}): see the log of the extender"
             log.error("internal fault", exc_info=exc, extra={"fields": {"verb": verb}})

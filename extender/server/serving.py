@@ -16,6 +16,7 @@ from extender.config.schema import Address, Config
 from extender.errors import ConfigError
 from extender.metrics import CacheCollector, Metrics
 from extender.server.catch_up import CatchUp
+from extender.server.expressions import timed_programs
 from extender.server.ops import ops_app
 from extender.server.profiles import Profiles
 from extender.server.scheduler import SchedulerDoor
@@ -54,9 +55,11 @@ class Server:
         self._tls = ReloadingTLS(config.scheduler_tls) if config.scheduler_tls else None
         metrics.registry.register(CacheCollector(source.cached))
         callers = Callers()
-        profiles = Profiles(config)
+        profiles = Profiles(config, timed_programs(config.limits.cel_cache_entries, metrics))
+        verbs = Verbs(source, profiles)
+        self._expressions = verbs.expressions
         self._door = SchedulerDoor(
-            Verbs(source, profiles),
+            verbs,
             profiles,
             CatchUp(source, config.catch_up),
             limits=config.limits,
@@ -74,6 +77,7 @@ class Server:
         scheduler_runner = _runner(self._door.app())
         ops_runner = _runner(self._ops)
         async with contextlib.AsyncExitStack() as stack:
+            stack.enter_context(self._expressions.running())
             await stack.enter_async_context(self._source.running())
             stack.push_async_callback(ops_runner.cleanup)
             stack.push_async_callback(scheduler_runner.cleanup)

@@ -19,6 +19,7 @@ from extender.framework.memory import Memories
 from extender.framework.runner import FilterResult
 from extender.framework.snapshot import Interner, NodeInfo, Snapshot
 from extender.model.core_v1 import Pod
+from extender.server.expressions import Expressions
 from extender.server.profiles import Profiles
 from extender.wire import FilterArgs, PreemptArgs
 
@@ -41,16 +42,21 @@ class Answer:
 
 
 class Verbs:
-    """The three verbs over one cluster source and one set of profiles."""
+    """The three verbs over one cluster source and one set of profiles.
+
+    Unless it is `final`, a call may be put off: DeferredError, when its CEL expressions take
+    more work than should be done at once.
+    """
 
     def __init__(self, source: ClusterSource, profiles: Profiles) -> None:
         self._source = source
         self._profiles = profiles
+        self.expressions = Expressions(profiles.settings)
         self._memories = Memories()
         # One for all requests: what is remembered of a taint set is found by its identity.
         self._interner = Interner()
 
-    def filter(self, body: bytes) -> Answer:
+    def filter(self, body: bytes, *, final: bool = True) -> Answer:
         """Who passes, and why the others do not."""
         args = wire.decode_filter_args(body)
         count = len(args.names)
@@ -60,7 +66,7 @@ class Verbs:
             answer = wire.encode_filter_error(args, str(exc))
             return Answer(answer.body, args.pod, args.mode, count, 0, error=answer.error)
         known = [node for node in nodes if node is not None]
-        result = self._judged(args.pod, snapshot, known)
+        result = self._judged(args.pod, snapshot, known, final=final)
         statuses: Sequence[Status | None] = result.statuses
         if len(known) < count:
             judged = iter(result.statuses)
@@ -80,11 +86,12 @@ class Verbs:
             snapshot.generation if args.raw is None else None,
         )
 
-    def prioritize(self, body: bytes) -> Answer:
+    def prioritize(self, body: bytes, *, final: bool = True) -> Answer:
         """A score for every node asked; one that is not known has the lowest."""
         args = wire.decode_filter_args(body)
         snapshot, nodes = self._resolve(args)
         known = [node for node in nodes if node is not None]
+        self.expressions.begin_call()
         result = runner.run_score(
             self._profiles.of(args.pod),
             args.pod,
@@ -93,6 +100,8 @@ class Verbs:
             clock=perf_counter,
             memory=self._memories.scoring,
         )
+        if not final:
+            self.expressions.put_off(args.pod, known, result.ledger)
         scores: Sequence[int] = result.scores
         if len(known) < len(nodes):
             scored = iter(result.scores)
@@ -100,7 +109,7 @@ class Verbs:
         encoded = wire.encode_priorities(args.names, scores)
         return Answer(encoded, args.pod, args.mode, len(nodes), len(known), result.ledger)
 
-    def preempt(self, body: bytes) -> Answer:
+    def preempt(self, body: bytes, *, final: bool = True) -> Answer:
         """The candidates on which the pod could run once the victims are gone.
 
         Neither a taint nor a label is cured by eviction, so a refusal stands.
@@ -110,7 +119,7 @@ class Verbs:
         # An empty victim list would fail kube-scheduler's whole preemption.
         names = [name for name, victims in args.victims.items() if victims.pods]
         known = [node for node in map(snapshot.nodes.get, names) if node is not None]
-        result = self._judged(args.pod, snapshot, known)
+        result = self._judged(args.pod, snapshot, known, final=final)
         kept = {}
         for node, status in zip(known, result.statuses, strict=True):
             if status.code is Code.ERROR:
@@ -121,8 +130,11 @@ class Verbs:
         body = wire.encode_preemption(kept)
         return Answer(body, args.pod, args.mode, len(args.victims), len(kept), result.ledger)
 
-    def _judged(self, pod: Pod, snapshot: Snapshot, nodes: Sequence[NodeInfo]) -> FilterResult:
-        return runner.run_filter(
+    def _judged(
+        self, pod: Pod, snapshot: Snapshot, nodes: Sequence[NodeInfo], *, final: bool
+    ) -> FilterResult:
+        self.expressions.begin_call()
+        result = runner.run_filter(
             self._profiles.of(pod),
             pod,
             snapshot,
@@ -130,6 +142,9 @@ class Verbs:
             clock=perf_counter,
             memory=self._memories.filtering,
         )
+        if not final:
+            self.expressions.put_off(pod, nodes, result.ledger)
+        return result
 
     def _snapshot_for_preempt(self, args: PreemptArgs) -> Snapshot:
         try:
