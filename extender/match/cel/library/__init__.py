@@ -1,0 +1,17 @@
+"""The functions of the environment: overload id -> function of the arguments, receiver first.
+
+Each module has the functions of one subject. They raise `EvaluationError` in upstream's words and
+`CostLimitError` before they would build more than `values` allows, and nothing else.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from extender.match.cel.library import numbers
+from extender.match.cel.values import Value
+
+IMPLEMENTATIONS: Final[Mapping[str, Callable[..., Value]]] = {
+    overload: implementation
+    for module in (numbers,)
+    for overload, implementation in module.OVERLOADS.items()
+}
