@@ -1,7 +1,7 @@
 """What an expression may name: functions with their overloads, types, fields of the taint."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -60,7 +60,12 @@ _NAMED_TYPES: Final[Mapping[str, Type]] = {
     "ip": IP,
     "cidr": CIDR,
 }
-_CONTAINERS: Final = {"list": list_of, "map": map_of, "optional": optional_of, "type": type_of}
+_CONTAINERS: Final[Mapping[str, Callable[..., Type]]] = {
+    "list": list_of,
+    "map": map_of,
+    "optional": optional_of,
+    "type": type_of,
+}
 _TYPE_TOKEN: Final = re.compile(r"\w+|[()]")
 _SIGNATURE: Final = re.compile(r"(?:(?P<receiver>.+)\.)?(?P<parameters>\(.*\)) -> (?P<result>.+)")
 

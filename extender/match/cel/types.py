@@ -5,7 +5,17 @@ from typing import Final, Literal
 from msgspec import Struct
 
 TypeKind = Literal[
-    "primitive", "well_known", "null", "dyn", "error", "type", "list", "map", "object", "opaque", "var"
+    "primitive",
+    "well_known",
+    "null",
+    "dyn",
+    "error",
+    "type",
+    "list",
+    "map",
+    "object",
+    "opaque",
+    "var",
 ]
 
 
@@ -15,6 +25,7 @@ class Type(Struct, frozen=True):
     kind: TypeKind
     name: str
     parameters: tuple["Type", ...] = ()
+    weight: int = 1  # how many types it is made of; the functions below keep count
 
     def __str__(self) -> str:
         if not self.parameters:
@@ -43,24 +54,34 @@ IP: Final = Type("opaque", "net.IP")
 CIDR: Final = Type("opaque", "net.CIDR")
 
 
+# What messages of the checker call a type, where it is not its name.
+_DESCRIPTIONS: Final = {NULL: "null", DURATION: "duration", TIMESTAMP: "timestamp"}
+
+
+def with_parameters(type_: Type, parameters: tuple[Type, ...]) -> Type:
+    """The same kind of type over other parameters."""
+    weight = 1 + sum([parameter.weight for parameter in parameters])
+    return Type(type_.kind, type_.name, parameters, weight)
+
+
 def list_of(element: Type) -> Type:
     """The type of a list."""
-    return Type("list", "list", (element,))
+    return Type("list", "list", (element,), 1 + element.weight)
 
 
 def map_of(key: Type, value: Type) -> Type:
     """The type of a map."""
-    return Type("map", "map", (key, value))
+    return Type("map", "map", (key, value), 1 + key.weight + value.weight)
 
 
 def optional_of(value: Type) -> Type:
     """The type of a value that may be absent."""
-    return Type("opaque", "optional_type", (value,))
+    return Type("opaque", "optional_type", (value,), 1 + value.weight)
 
 
 def type_of(value: Type) -> Type:
     """The type of a type."""
-    return Type("type", "type", (value,))
+    return Type("type", "type", (value,), 1 + value.weight)
 
 
 def variable(name: str) -> Type:
@@ -71,3 +92,10 @@ def variable(name: str) -> Type:
 def is_optional(type_: Type) -> bool:
     """Whether values of the type may be absent."""
     return type_.kind == "opaque" and type_.name == "optional_type"
+
+
+def describe(type_: Type) -> str:
+    """The type as the messages of the checker print it."""
+    if not type_.parameters:
+        return _DESCRIPTIONS.get(type_, type_.name)
+    return f"{type_.name}({', '.join([describe(inner) for inner in type_.parameters])})"
