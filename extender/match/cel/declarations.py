@@ -211,13 +211,8 @@ def _functions() -> Mapping[str, tuple[Overload, ...]]:
 
 FUNCTIONS: Final[Mapping[str, tuple[Overload, ...]]] = _functions()
 
-# `_in_`, an old name of `@in`, shares its overloads: the last one wins, so it is read first.
 OVERLOADS: Final[Mapping[str, Overload]] = MappingProxyType(
-    {
-        overload.id: overload
-        for function in sorted(FUNCTIONS, reverse=True)
-        for overload in FUNCTIONS[function]
-    }
+    {overload.id: overload for overloads in FUNCTIONS.values() for overload in overloads}
 )
 
 VARIABLES: Final[Mapping[str, Type]] = MappingProxyType({"taint": TAINT})
@@ -226,16 +221,23 @@ FIELDS: Final[Mapping[str, Type]] = MappingProxyType(
     {"key": STRING, "value": STRING, "effect": STRING}
 )
 
+# Names that the checker takes for types, but for which there is no value at run time: with them
+# an expression is refused when it is planned.
+UNDEFINED_TYPES: Final[Mapping[str, Type]] = MappingProxyType(
+    {TAINT.name: TAINT, "timestamp": TIMESTAMP, "duration": DURATION}
+)
+
 # What a type may be called in an expression, and the type that this names.
 TYPE_NAMES: Final[Mapping[str, Type]] = MappingProxyType(
     {
+        **UNDEFINED_TYPES,
         **{
             type_.name: type_
             for type_ in (
                 *(BOOL, INT, UINT, DOUBLE, STRING, BYTES, NULL, TYPE),
-                *(TIMESTAMP, DURATION, TAINT),
-                *(list_of(DYN), map_of(DYN, DYN), optional_of(DYN)),
+                *(TIMESTAMP, DURATION, IP, CIDR),
+                *(list_of(DYN), map_of(DYN, DYN), Type("opaque", "optional_type")),
             )
-        }
+        },
     }
 )

@@ -50,9 +50,6 @@ _[_] index_list (list(A), int) -> A
 _[_] index_map (map(A, B), A) -> B
 _[_] optional_list_index_int (optional(list(V)), int) -> optional(V)
 _[_] optional_map_index_value (optional(map(K, V)), K) -> optional(V)
-__not_strictly_false__ __not_strictly_false__ (bool) -> bool
-_in_ in_list (A, list(A)) -> bool
-_in_ in_map (A, map(A, B)) -> bool
 _||_ logical_or (bool, bool) -> bool
 add quantity_add quantity.(quantity) -> quantity
 add quantity_add_int quantity.(int) -> quantity
