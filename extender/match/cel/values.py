@@ -42,7 +42,7 @@ class Duration(int):
 class Timestamp(int):
     """Nanoseconds since the epoch; the offset of the text it came from (seconds) is kept.
 
-    Equality and order do not know the offset; accessors without a time zone and `string` do.
+    Only `string` and `format` know the offset; equality, order and the accessors do not.
     """
 
     offset = 0

@@ -183,7 +183,7 @@ _FIELDS: Final[Mapping[str, Callable[[_Local], int]]] = {
 
 
 def _field(read: Callable[[_Local], int]) -> Callable[[Timestamp], int]:
-    return lambda timestamp: read(_Local(timestamp, timestamp.offset))
+    return lambda timestamp: read(_Local(timestamp, 0))
 
 
 def _field_in_zone(read: Callable[[_Local], int]) -> Callable[[Timestamp, str], int]:
