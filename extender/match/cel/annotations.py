@@ -8,7 +8,7 @@ from extender.match.cel.checked import Checked
 from extender.match.cel.declarations import FIELDS, TYPE_NAMES, VARIABLES
 from extender.match.cel.source import Issue
 from extender.match.cel.types import DYN, ERROR, TAINT, Type, describe, type_of
-from extender.match.cel.unification import Unifier, checked_weight
+from extender.match.cel.unification import Unifier, checked_size
 
 # Types that upstream knows as objects without any field.
 _FIELDLESS: Final = frozenset(
@@ -45,7 +45,7 @@ class Annotations:
         return Checked(root, types, self.overloads, self.names)
 
     def set(self, expr: Expr, type_: Type) -> None:
-        self.types[expr.id] = checked_weight(type_)
+        self.types[expr.id] = checked_size(type_)
 
     def report(self, offset: int, message: str) -> None:
         self.issues.append(Issue(offset, message))

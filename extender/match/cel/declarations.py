@@ -236,7 +236,8 @@ TYPE_NAMES: Final[Mapping[str, Type]] = MappingProxyType(
             for type_ in (
                 *(BOOL, INT, UINT, DOUBLE, STRING, BYTES, NULL, TYPE),
                 *(TIMESTAMP, DURATION, IP, CIDR),
-                *(list_of(DYN), map_of(DYN, DYN), Type("opaque", "optional_type")),
+                *(list_of(variable("A")), map_of(variable("A"), variable("B"))),
+                Type("opaque", "optional_type"),
             )
         },
     }

@@ -25,7 +25,11 @@ class Type(Struct, frozen=True):
     kind: TypeKind
     name: str
     parameters: tuple["Type", ...] = ()
-    weight: int = 1  # how many types it is made of; the functions below keep count
+    # Of the parameters, and kept by the functions below: how many types there are, how deep they
+    # nest, and whether a variable is among them.
+    weight: int = 1
+    depth: int = 1
+    is_open: bool = False
 
     def __str__(self) -> str:
         if not self.parameters:
@@ -58,35 +62,41 @@ CIDR: Final = Type("opaque", "net.CIDR")
 _DESCRIPTIONS: Final = {NULL: "null", DURATION: "duration", TIMESTAMP: "timestamp"}
 
 
-def with_parameters(type_: Type, parameters: tuple[Type, ...]) -> Type:
-    """The same kind of type over other parameters."""
-    weight = 1 + sum([parameter.weight for parameter in parameters])
-    return Type(type_.kind, type_.name, parameters, weight)
+def parametric(kind: TypeKind, name: str, parameters: tuple[Type, ...]) -> Type:
+    """A type over others."""
+    return Type(
+        kind,
+        name,
+        parameters,
+        1 + sum([parameter.weight for parameter in parameters]),
+        1 + max([parameter.depth for parameter in parameters]),
+        any(parameter.is_open for parameter in parameters),
+    )
 
 
 def list_of(element: Type) -> Type:
     """The type of a list."""
-    return Type("list", "list", (element,), 1 + element.weight)
+    return parametric("list", "list", (element,))
 
 
 def map_of(key: Type, value: Type) -> Type:
     """The type of a map."""
-    return Type("map", "map", (key, value), 1 + key.weight + value.weight)
+    return parametric("map", "map", (key, value))
 
 
 def optional_of(value: Type) -> Type:
     """The type of a value that may be absent."""
-    return Type("opaque", "optional_type", (value,), 1 + value.weight)
+    return parametric("opaque", "optional_type", (value,))
 
 
 def type_of(value: Type) -> Type:
     """The type of a type."""
-    return Type("type", "type", (value,), 1 + value.weight)
+    return parametric("type", "type", (value,))
 
 
 def variable(name: str) -> Type:
     """A type that is yet to be found."""
-    return Type("var", name)
+    return Type("var", name, is_open=True)
 
 
 def is_optional(type_: Type) -> bool:

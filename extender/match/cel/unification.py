@@ -9,13 +9,13 @@ from typing import Final
 
 from extender.errors import LeewayError
 from extender.match.cel.declarations import Overload
-from extender.match.cel.types import DYN, Type, variable, with_parameters
+from extender.match.cel.types import DYN, Type, parametric, variable
 
-# Types nest as deep as literals do (250), unless a loop builds them; upstream takes time that is
-# exponential in that for maps. No honest expression comes near these numbers.
-MAX_WEIGHT: Final = 300
+# Types nest as deep as literals do (250), unless chained macros build them; upstream then takes
+# exponential time. No honest expression comes near these numbers.
+MAX_WEIGHT: Final = 1_000
 MAX_DEPTH: Final = 300
-MAX_STEPS: Final = 1_000_000
+MAX_STEPS: Final = 300_000
 
 _WILDCARDS: Final = ("dyn", "error")
 _NULLABLE: Final = ("null", "object", "opaque", "well_known")
@@ -98,6 +98,8 @@ class Unifier:
 
     def _unify(self, given: Type, wanted: Type, work: _Work) -> bool:
         """False if the types themselves do not fit; what is inside of them becomes work."""
+        if given == wanted:
+            return True
         if wanted.kind == "var" and self._bind(given, wanted, work):
             return True
         if given.kind == "var":
@@ -117,8 +119,6 @@ class Unifier:
 
     def _bind(self, type_: Type, name: Type, work: _Work) -> bool:
         """Take the type for the variable, unless the variable is a part of the type."""
-        if type_ == name:
-            return True
         known = self._bindings.get(name.name)
         if known is None:
             if self._occurs(name, type_):
@@ -145,20 +145,21 @@ class Unifier:
             if part == name:
                 return True
             known = self._bindings.get(part.name) if part.kind == "var" else None
-            work += part.parameters if known is None else (known,)
+            work += [inner for inner in part.parameters if inner.is_open]
+            work += () if known is None else (known,)
         return False
 
     def _substitute(self, type_: Type, unknown: Type | None, depth: int) -> Type:
         self._step(depth)
+        if not type_.is_open:
+            return type_
         if type_.kind == "var":
             known = self._bindings.get(type_.name)
             if known is not None:
                 return self._substitute(known, unknown, depth + 1)
             return unknown or type_
-        if not type_.parameters:
-            return type_
         inner = [self._substitute(part, unknown, depth + 1) for part in type_.parameters]
-        return checked_weight(with_parameters(type_, tuple(inner)))
+        return checked_size(parametric(type_.kind, type_.name, tuple(inner)))
 
 
 def _pairs(given: Sequence[Type], wanted: Sequence[Type]) -> _Work:
@@ -167,9 +168,9 @@ def _pairs(given: Sequence[Type], wanted: Sequence[Type]) -> _Work:
     return work
 
 
-def checked_weight(type_: Type) -> Type:
+def checked_size(type_: Type) -> Type:
     """The type, unless it is too large."""
-    if type_.weight > MAX_WEIGHT:
+    if type_.weight > MAX_WEIGHT or type_.depth > MAX_DEPTH:
         raise TypeTooLargeError("the types are too large")
     return type_
 
@@ -177,9 +178,10 @@ def checked_weight(type_: Type) -> Type:
 def _rename(own: dict[str, Type], type_: Type) -> Type:
     if type_.kind == "var":
         return own[type_.name]
-    if not type_.parameters:
+    if not type_.is_open:
         return type_
-    return with_parameters(type_, tuple([_rename(own, inner) for inner in type_.parameters]))
+    inner = [_rename(own, parameter) for parameter in type_.parameters]
+    return parametric(type_.kind, type_.name, tuple(inner))
 
 
 def most_general(one: Type, other: Type) -> Type:
