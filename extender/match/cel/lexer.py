@@ -10,7 +10,13 @@ from extender.match.cel.source import Issue, Source
 EOF: Final = "<EOF>"
 IDENTIFIER: Final = "IDENTIFIER"
 ESC_IDENTIFIER: Final = "ESC_IDENTIFIER"
-KEYWORDS: Final = frozenset({"in", "true", "false", "null"})
+NUM_FLOAT: Final = "NUM_FLOAT"
+NUM_INT: Final = "NUM_INT"
+NUM_UINT: Final = "NUM_UINT"
+STRING: Final = "STRING"
+BYTES: Final = "BYTES"
+
+_WORDS: Final = frozenset({"in", "true", "false", "null"})
 
 
 class Token(Struct, frozen=True, gc=False):
@@ -19,38 +25,46 @@ class Token(Struct, frozen=True, gc=False):
     kind: str
     text: str
     offset: int
+    before: str = ""  # white space and comments between the last token and this one
 
 
+_HEX: Final = "[0-9a-fA-F]"
 _ESCAPE: Final = (
-    r"\\(?:[abfnrtv\"'\\?`]|[0-3][0-7]{2}|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"
+    rf"\\(?:[abfnrtv\"'\\?`]|[0-3][0-7]{{2}}|[xX]{_HEX}{{2}}|u{_HEX}{{4}}|U{_HEX}{{8}})"
 )
-# Everything is possessive: a text that has no end must not be searched for one again and again.
-_STRING: Final = (
-    r'(?:[rR](?:"""(?:(?!""").)*+"""' + r"|'''(?:(?!''').)*+'''" + r'|"[^"\n\r]*+"'
-    r"|'[^'\n\r]*+')"
-    rf'|"""(?:(?!""")(?:[^\\]|{_ESCAPE}))*+"""' + rf"|'''(?:(?!''')(?:[^\\]|{_ESCAPE}))*+'''"
-    rf'|"(?:[^\\"\n\r]|{_ESCAPE})*+"' + rf"|'(?:[^\\'\n\r]|{_ESCAPE})*+')"
+_HALF_ESCAPE: Final = rf"\\(?:[0-3][0-7]?|[xX]{_HEX}?|u{_HEX}{{0,3}}|U{_HEX}{{0,7}})?"
+# Bodies are possessive: where the end of a text is missing, no shorter body is worth a try.
+_DOUBLE: Final = rf'"(?:[^\\"\n\r]|{_ESCAPE})*+'
+_SINGLE: Final = rf"'(?:[^\\'\n\r]|{_ESCAPE})*+"
+_STRING: Final = "|".join(
+    (
+        r'[rR]"""(?:(?!""").)*+"""',
+        r"[rR]'''(?:(?!''').)*+'''",
+        r'[rR]"[^"\n\r]*+"',
+        r"[rR]'[^'\n\r]*+'",
+        rf'"""(?:(?!""")(?:[^\\]|{_ESCAPE}))*+"""',
+        rf"'''(?:(?!''')(?:[^\\]|{_ESCAPE}))*+'''",
+        _DOUBLE + '"',
+        _SINGLE + "'",
+    )
 )
 _EXPONENT: Final = r"[eE][+-]?[0-9]+"
 _TOKEN: Final = re.compile(
     r"(?P<HIDDEN>[\t \r\n\f]+|//[^\n]*)"
-    rf"|(?P<BYTES>[bB]{_STRING})"
+    rf"|(?P<BYTES>[bB](?:{_STRING}))"
     rf"|(?P<STRING>{_STRING})"
     rf"|(?P<NUM_FLOAT>[0-9]+\.[0-9]+(?:{_EXPONENT})?|[0-9]+{_EXPONENT}|\.[0-9]+(?:{_EXPONENT})?)"
-    r"|(?P<NUM_UINT>0x[0-9a-fA-F]+[uU]|[0-9]+[uU])"
-    r"|(?P<NUM_INT>0x[0-9a-fA-F]+|[0-9]+)"
+    rf"|(?P<NUM_UINT>0x{_HEX}+[uU]|[0-9]+[uU])"
+    rf"|(?P<NUM_INT>0x{_HEX}+|[0-9]+)"
     r"|(?P<IDENTIFIER>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<ESC_IDENTIFIER>`[A-Za-z0-9_./ -]+`)"
     r"|(?P<SIGN>==|!=|<=|>=|&&|\|\||[\[\]{}().,?:+\-*/%!<>])",
     re.DOTALL,
 )
-# As far as a token could still have come of it. ANTLR skips that and one character more.
-_PARTIAL: Final = re.compile(
-    rf"'(?:[^\\'\n\r]|{_ESCAPE})*+(?P<escape>\\(?:[0-3][0-7]?|[xX][0-9a-fA-F]?"
-    r"|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7})?)?"
-    rf'|"(?:[^\\"\n\r]|{_ESCAPE})*+(?:\\(?:[0-3][0-7]?|[xX][0-9a-fA-F]?'
-    r"|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7})?)?"
-    r"|`[A-Za-z0-9_./ -]*|[=&|]|"
+# As far as a token could still have come of it. ANTLR drops that and one character more.
+_UNREADABLE: Final = re.compile(
+    rf"(?:{_DOUBLE}(?:{_HALF_ESCAPE})?|{_SINGLE}(?:{_HALF_ESCAPE})?|`[A-Za-z0-9_./ -]*|[=&|]|).?",
+    re.DOTALL,
 )
 
 
@@ -59,27 +73,24 @@ def tokenize(source: Source) -> tuple[list[Token], list[Issue]]:
     text = source.text
     tokens: list[Token] = []
     issues: list[Issue] = []
+    hidden = ""
     offset = 0
     while offset < len(text):
         match = _TOKEN.match(text, offset)
         if match is None:
-            end = _end_of_unreadable(text, offset)
-            bad = text[offset:end]
+            unreadable = _UNREADABLE.match(text, offset)
+            bad = unreadable[0] if unreadable else ""
             issues.append(Issue(offset, f"Syntax error: token recognition error at: '{bad}'"))
-            offset = end
+            offset += len(bad)
             continue
-        kind = match.lastgroup or ""
-        word = match[0]
-        if kind != "HIDDEN":
-            if kind == "SIGN" or word in KEYWORDS:
+        kind, word = match.lastgroup or "", match[0]
+        if kind == "HIDDEN":
+            hidden += word
+        else:
+            if kind == "SIGN" or word in _WORDS:
                 kind = word
-            tokens.append(Token(kind, word, offset))
+            tokens.append(Token(kind, word, offset, hidden))
+            hidden = ""
         offset = match.end()
-    tokens.append(Token(EOF, EOF, len(text)))
+    tokens.append(Token(EOF, EOF, offset, hidden))
     return tokens, issues
-
-
-def _end_of_unreadable(text: str, offset: int) -> int:
-    partial = _PARTIAL.match(text, offset)
-    end = offset if partial is None else partial.end()
-    return min(end + 1, len(text))

@@ -1,5 +1,6 @@
-"""The values of literals: numbers in the limits of CEL, strings and bytes without escapes."""
+"""The values of literals: numbers in the limits of CEL, strings and bytes without their escapes."""
 
+import math
 import re
 from typing import Final
 
@@ -17,7 +18,7 @@ _SIMPLE: Final = {
     "?": "?",
     "`": "`",
 }
-_ESCAPE: Final = re.compile(r"\\(?:[0-3][0-7]{2}|[xX]..|u.{4}|U.{8}|.)", re.DOTALL)
+_ESCAPE: Final = re.compile(r"\\(?:[0-3]..|[xX]..|u.{4}|U.{8}|.)")
 
 
 class LiteralError(ValueError):
@@ -41,18 +42,17 @@ def uint_value(text: str) -> int:
 
 
 def _integer(text: str) -> int:
-    digits = text.removeprefix("-")
-    # Python refuses to convert very long decimals; they are out of range anyway.
-    if len(digits) > 4000:
-        digits = digits.lstrip("0") or "0"
-    value = 2**64 if len(digits) > 4000 else int(digits, 16 if digits[:2] == "0x" else 10)
-    return -value if text[0] == "-" else value
+    hexadecimal = "0x" in text
+    digits = text.removeprefix("-").removeprefix("0x").lstrip("0")
+    # Python refuses to convert thousands of digits. So many are too large in any case.
+    value = int(digits or "0", 16 if hexadecimal else 10) if len(digits) <= 20 else 2**64
+    return -value if text.startswith("-") else value
 
 
 def double_value(text: str) -> float:
-    """A double that is finite."""
+    """A finite double."""
     value = float(text)
-    if value in (float("inf"), float("-inf")):
+    if math.isinf(value):
         raise LiteralError("invalid double literal")
     return value
 
@@ -64,18 +64,18 @@ def string_value(text: str) -> str:
 
 
 def bytes_value(text: str) -> bytes:
-    """Bytes, from a text with prefix and quotes: an escape is a byte, everything else UTF-8."""
+    """Bytes, from a text with prefix and quotes: an escape is one byte, all else is UTF-8."""
     body, raw = _body(text[1:])
     if raw:
         return body.encode()
     value = bytearray()
     end = 0
     for match in _ESCAPE.finditer(body):
-        value += body[end : match.start()].encode()
-        end = match.end()
         if match[0][1] in "uU":
             raise LiteralError("unable to unescape string")
+        value += body[end : match.start()].encode()
         value.append(ord(_unescape(match)))
+        end = match.end()
     value += body[end:].encode()
     return bytes(value)
 
@@ -83,7 +83,7 @@ def bytes_value(text: str) -> bytes:
 def _body(text: str) -> tuple[str, bool]:
     raw = text[0] in "rR"
     quoted = text[1:] if raw else text
-    quotes = 3 if quoted[:3] in ("'''", '"""') and len(quoted) >= 6 else 1
+    quotes = 3 if quoted.startswith(('"""', "'''")) else 1
     body = quoted[quotes:-quotes]
     return body.replace("\r\n", "\n").replace("\r", "\n"), raw
 
@@ -92,7 +92,7 @@ def _unescape(match: re.Match[str]) -> str:
     escape = match[0][1:]
     if escape in _SIMPLE:
         return _SIMPLE[escape]
-    code = int(escape[1:], 16) if escape[0] in "xXuU" else int(escape, 8)
+    code = int(escape, 8) if escape.isdecimal() else int(escape[1:], 16)
     if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
         raise LiteralError("invalid unicode code point")
     return chr(code)

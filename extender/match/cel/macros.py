@@ -1,23 +1,18 @@
 """Macros: calls that the parser replaces, because their arguments are names or must not be values."""
 
 from collections.abc import Callable, Mapping
-from typing import Final, Literal
+from typing import Final
 
 from extender.match.cel.ast import (
     ACCUMULATOR,
     Call,
-    Constant,
     Expr,
-    FieldInit,
     Fold,
     Ident,
-    Kind,
     ListExpr,
-    MapEntry,
-    MapExpr,
     Select,
-    StructExpr,
 )
+from extender.match.cel.factory import Factory
 
 _RESERVED_NAMES: Final = frozenset({ACCUMULATOR, "__result__"})
 _SORT_INPUT: Final = "@__sortBy_input__"
@@ -31,131 +26,6 @@ class MacroError(ValueError):
         super().__init__(message)
         self.offset: Final = offset
         self.message: Final = message
-
-
-class Factory:
-    """Makes the nodes of one macro: each has an id of its own and the place of the call."""
-
-    __slots__ = ("_next_id", "offset")
-
-    def __init__(self, next_id: Callable[[], int], offset: int) -> None:
-        self._next_id: Final = next_id
-        self.offset: Final = offset
-
-    def constant(self, value: bool | int, kind: Kind) -> Expr:
-        return Constant(self._next_id(), self.offset, value, kind)
-
-    def ident(self, name: str = ACCUMULATOR) -> Expr:
-        return Ident(self._next_id(), self.offset, name)
-
-    def call(self, function: str, *args: Expr, target: Expr | None = None) -> Expr:
-        return Call(self._next_id(), self.offset, function, args, target)
-
-    def list(self, *elements: Expr) -> Expr:
-        return ListExpr(self._next_id(), self.offset, elements)
-
-    def map(self) -> Expr:
-        return MapExpr(self._next_id(), self.offset, ())
-
-    def presence(self, operand: Expr, field: str) -> Expr:
-        return Select(self._next_id(), self.offset, operand, field, test_only=True)
-
-    def bind(self, name: str, value: Expr, result: Expr) -> Expr:
-        return Fold(
-            self._next_id(),
-            self.offset,
-            macro="bind",
-            range=self.list(),
-            variable="#unused",
-            variable2="",
-            accumulator=name,
-            init=value,
-            condition=self.constant(False, "bool"),
-            step=self.ident(name),
-            result=result,
-        )
-
-    def fold(
-        self,
-        macro: Literal["all", "exists", "exists_one", "list", "map"],
-        target: Expr,
-        names: tuple[str, str],
-        init: Expr,
-        step: Expr,
-        condition: Expr | None = None,
-        result: Expr | None = None,
-    ) -> Expr:
-        return Fold(
-            self._next_id(),
-            self.offset,
-            macro=macro,
-            range=target,
-            variable=names[0],
-            variable2=names[1],
-            accumulator=ACCUMULATOR,
-            init=init,
-            condition=condition or self.constant(True, "bool"),
-            step=step,
-            result=result or self.ident(),
-        )
-
-    def filtered(self, predicate: Expr | None, step: Expr) -> Expr:
-        if predicate is None:
-            return step
-        return self.call("_?_:_", predicate, step, self.ident())
-
-    def copy(self, expr: Expr) -> Expr:
-        """The same expression with ids of its own."""
-        copy, fresh, at = self.copy, self._next_id(), expr.offset
-        match expr:
-            case Constant():
-                return Constant(fresh, at, expr.value, expr.kind)
-            case Ident():
-                return Ident(fresh, at, expr.name)
-            case Select():
-                return Select(fresh, at, copy(expr.operand), expr.field, expr.test_only)
-            case Call():
-                args = tuple(map(copy, expr.args))
-                target = expr.target and copy(expr.target)
-                return Call(fresh, at, expr.function, args, target)
-            case ListExpr():
-                elements = tuple(map(copy, expr.elements))
-                return ListExpr(fresh, at, elements, expr.optional_indices)
-            case MapExpr():
-                entries = tuple(
-                    MapEntry(
-                        self._next_id(),
-                        self.offset,
-                        copy(entry.key),
-                        copy(entry.value),
-                        entry.optional,
-                    )
-                    for entry in expr.entries
-                )
-                return MapExpr(fresh, at, entries)
-            case StructExpr():
-                fields = tuple(
-                    FieldInit(
-                        self._next_id(), self.offset, field.name, copy(field.value), field.optional
-                    )
-                    for field in expr.fields
-                )
-                return StructExpr(fresh, at, expr.type_name, fields)
-            case Fold():
-                return Fold(
-                    fresh,
-                    at,
-                    expr.macro,
-                    copy(expr.range),
-                    expr.variable,
-                    expr.variable2,
-                    expr.accumulator,
-                    copy(expr.init),
-                    copy(expr.condition),
-                    copy(expr.step),
-                    copy(expr.result),
-                )
-        return expr
 
 
 _Args = tuple[Expr, ...]
@@ -225,7 +95,7 @@ def _exists_one(make: Factory, target: Expr, args: _Args) -> Expr:
         target,
         names,
         init=make.constant(0, "int"),
-        step=make.filtered(args[-1], one_more),
+        step=make.when(args[-1], one_more),
         result=make.call("_==_", make.ident(), make.constant(1, "int")),
     )
 
@@ -234,7 +104,7 @@ def _list(
     make: Factory, target: Expr, names: tuple[str, str], element: Expr, predicate: Expr | None
 ) -> Expr:
     longer = make.call("_+_", make.ident(), make.list(element))
-    step = make.filtered(predicate, longer)
+    step = make.when(predicate, longer)
     return make.fold("list", target, names, init=make.list(), step=step)
 
 
@@ -255,14 +125,14 @@ def _transform_list(make: Factory, target: Expr, args: _Args) -> Expr:
 def _transform_map(make: Factory, target: Expr, args: _Args) -> Expr:
     names = _two(args)
     insert = make.call("cel.@mapInsert", make.ident(), make.ident(names[0]), args[-1])
-    step = make.filtered(args[2] if len(args) == 4 else None, insert)
+    step = make.when(args[2] if len(args) == 4 else None, insert)
     return make.fold("map", target, names, init=make.map(), step=step)
 
 
 def _transform_map_entry(make: Factory, target: Expr, args: _Args) -> Expr:
     names = _two(args)
     insert = make.call("cel.@mapInsert", make.ident(), args[-1])
-    step = make.filtered(args[2] if len(args) == 4 else None, insert)
+    step = make.when(args[2] if len(args) == 4 else None, insert)
     return make.fold("map", target, names, init=make.map(), step=step)
 
 

@@ -1,366 +1,62 @@
 """Tokens into an AST, by the grammar and within the limits of cel-go."""
 
 from collections.abc import Generator
-from typing import Final, NoReturn
+from typing import Final, TypeVar
 
-from extender.match.cel.ast import (
-    Call,
-    Constant,
-    Expr,
-    FieldInit,
-    Ident,
-    ListExpr,
-    MapEntry,
-    MapExpr,
-    Select,
-    StructExpr,
+from extender.match.cel import grammar
+from extender.match.cel.ast import Expr, FieldInit, MapEntry
+from extender.match.cel.builder import Builder
+from extender.match.cel.grammar import Kinds
+from extender.match.cel.lexer import EOF, IDENTIFIER, NUM_FLOAT, NUM_INT, Token, tokenize
+from extender.match.cel.recovery import TokenStream
+from extender.match.cel.source import (
+    MAX_ISSUES,
+    NOWHERE,
+    HaltError,
+    Issue,
+    IssuesError,
+    Source,
 )
-from extender.match.cel.lexer import EOF, IDENTIFIER, Token, tokenize
-from extender.match.cel.literals import (
-    LiteralError,
-    bytes_value,
-    double_value,
-    int_value,
-    string_value,
-    uint_value,
-)
-from extender.match.cel.macros import Factory, MacroError, expand
-from extender.match.cel.source import NOWHERE, Issue, IssuesError, Source
 
 MAX_DEPTH: Final = 250
-_BINARY: Final = {
-    "==": (1, "_==_"),
-    "!=": (1, "_!=_"),
-    "<": (1, "_<_"),
-    "<=": (1, "_<=_"),
-    ">": (1, "_>_"),
-    ">=": (1, "_>=_"),
-    "in": (1, "@in"),
-    "+": (2, "_+_"),
-    "-": (2, "_-_"),
-    "*": (3, "_*_"),
-    "/": (3, "_/_"),
-    "%": (3, "_%_"),
-}
-_RESERVED: Final = frozenset(
-    "as break const continue else for function if import let loop package namespace return var"
-    " void while".split()
-)
 
-_Steps = Generator["_Steps", Expr, Expr]
+# How many rules for relations and for sums an operator of that precedence opens.
+_NESTS: Final = {1: (1, 0), 2: (0, 1), 3: (0, 1)}
+
+_T = TypeVar("_T")
+# A rule that may ask for a nested expression. These are run one above the other on a list, since
+# Python's own stack is too short for all that cel-go accepts.
+_Nested = Generator["_Nested", Expr, Expr]
+_Rule = Generator[_Nested, Expr, _T]
 
 
 def parse(source: Source) -> Expr:
     """The AST of an expression; raises IssuesError."""
-    tokens, issues = tokenize(source)
-    return _Parser(tokens, issues).run()
+    tokens, unreadable = tokenize(source)
+    stream, builder = TokenStream(tokens), Builder()
+    try:
+        root = _Parser(stream, builder).run()
+        issues = [*_syntax_issues(unreadable, stream.issues), *builder.issues]
+    except HaltError as halt:
+        seen = [issue for issue in unreadable if issue.offset < stream.token.offset]
+        raise IssuesError([*_syntax_issues(seen, stream.issues), halt.issue]) from None
+    if issues:
+        raise IssuesError(issues)
+    return root
 
 
-class _Parser:
-    """Recursive descent, whose nested expressions are generators on a stack of their own."""
-
-    def __init__(self, tokens: list[Token], issues: list[Issue]) -> None:
-        self._tokens: Final = tokens
-        self._issues: Final = issues
-        self._at = 0
-        self._token = tokens[0]
-        self._last_id = 0
-        self._heights: Final[dict[int, int]] = {}
-
-    def run(self) -> Expr:
-        stack = [self._expression()]
-        result: Expr | None = None
-        while stack:
-            try:
-                if result is None:
-                    nested = next(stack[-1])
-                else:
-                    nested = stack[-1].send(result)
-                stack.append(nested)
-                result = None
-                if len(stack) > MAX_DEPTH:
-                    self._fail(NOWHERE, f"expression recursion limit exceeded: {MAX_DEPTH}")
-            except StopIteration as stop:
-                stack.pop()
-                result = stop.value
-        assert result is not None
-        self._match(EOF)
-        if self._issues:
-            raise IssuesError(self._issues)
-        if self._heights.get(result.id, 0) > MAX_DEPTH:
-            self._fail(NOWHERE, "max recursion depth exceeded")
-        return result
-
-    def _fail(self, offset: int, message: str) -> NoReturn:
-        raise IssuesError([*self._issues, Issue(offset, message)])
-
-    def _unexpected(self, expecting: str) -> NoReturn:
-        token = self._token
-        self._fail(
-            token.offset, f"Syntax error: mismatched input '{token.text}' expecting {expecting}"
-        )
-
-    def _advance(self) -> Token:
-        token = self._token
-        self._at += 1
-        self._token = self._tokens[self._at]
-        return token
-
-    def _match(self, kind: str) -> Token:
-        if self._token.kind != kind:
-            self._unexpected(f"'{kind}'" if kind not in (EOF, IDENTIFIER) else kind)
-        return self._token if kind == EOF else self._advance()
-
-    def _accept(self, kind: str) -> bool:
-        if self._token.kind != kind:
-            return False
-        self._advance()
-        return True
-
-    def _next_id(self) -> int:
-        self._last_id += 1
-        return self._last_id
-
-    def _counted(self, node: Expr, *children: Expr) -> Expr:
-        self._heights[node.id] = 1 + max(self._heights.get(child.id, 0) for child in children)
-        return node
-
-    def _uncounted(self, node: Expr, *children: Expr) -> Expr:
-        if children:
-            self._heights[node.id] = max(self._heights.get(child.id, 0) for child in children)
-        return node
-
-    def _expression(self) -> _Steps:
-        condition = yield from self._disjunction()
-        if self._token.kind != "?":
-            return condition
-        operator = self._advance()
-        then = yield from self._disjunction()
-        self._match(":")
-        otherwise = yield self._expression()
-        node = Call(self._next_id(), operator.offset, "_?_:_", (condition, then, otherwise))
-        return self._counted(node, condition, then, otherwise)
-
-    def _disjunction(self) -> _Steps:
-        ors, ands = _Chain("_||_"), _Chain("_&&_")
-        pending: list[tuple[int, str, Token, Expr]] = []
-        while True:
-            operand = yield from self._unary()
-            precedence, function = _BINARY.get(self._token.kind, (0, ""))
-            while pending and pending[-1][0] >= precedence:
-                _, waiting, token, left = pending.pop()
-                node = Call(self._next_id(), token.offset, waiting, (left, operand))
-                operand = self._counted(node, left, operand)
-            if precedence:
-                pending.append((precedence, function, self._advance(), operand))
-            elif self._token.kind == "&&":
-                ands.add(operand, self._advance())
-            else:
-                operand = ands.close(self, operand)
-                if self._token.kind != "||":
-                    return ors.close(self, operand)
-                ors.add(operand, self._advance())
-
-    def balanced(self, function: str, terms: list[Expr], operators: list[Token]) -> Expr:
-        if not operators:
-            return terms[0]
-        middle = len(operators) // 2
-        left = self.balanced(function, terms[: middle + 1], operators[:middle])
-        right = self.balanced(function, terms[middle + 1 :], operators[middle + 1 :])
-        node = Call(self._next_id(), operators[middle].offset, function, (left, right))
-        return self._uncounted(node, left, right)
-
-    def _unary(self) -> _Steps:
-        kind = self._token.kind
-        if kind not in ("!", "-"):
-            return (yield from self._member())
-        if kind == "-" and self._tokens[self._at + 1].kind in ("NUM_INT", "NUM_FLOAT"):
-            return (yield from self._member())
-        first = self._token
-        negations = 0
-        while self._accept(kind):
-            negations += 1
-        operand = yield from self._member()
-        if negations % 2 == 0:
-            return operand
-        node = Call(self._next_id(), first.offset, "!_" if kind == "!" else "-_", (operand,))
-        return self._uncounted(node, operand)
-
-    def _member(self) -> _Steps:
-        operand = yield from self._primary()
-        while True:
-            if self._token.kind == ".":
-                dot = self._advance()
-                optional = self._accept("?")
-                name = self._match(IDENTIFIER)
-                if optional:
-                    field = Constant(self._next_id(), name.offset, name.text, "string")
-                    node: Expr = Call(self._next_id(), dot.offset, "_?._", (operand, field))
-                    operand = self._counted(node, operand)
-                elif self._token.kind == "(":
-                    operand = yield from self._call(name.text, operand)
-                else:
-                    node = Select(self._next_id(), dot.offset, operand, name.text)
-                    operand = self._counted(node, operand)
-            elif self._token.kind == "[":
-                bracket = self._advance()
-                function = "_[?_]" if self._accept("?") else "_[_]"
-                index = yield self._expression()
-                self._match("]")
-                node = Call(self._next_id(), bracket.offset, function, (operand, index))
-                operand = self._counted(node, operand, index)
-            else:
-                return operand
-
-    def _call(self, function: str, target: Expr | None) -> _Steps:
-        paren = self._match("(")
-        args: list[Expr] = []
-        if self._token.kind != ")":
-            args.append((yield self._expression()))
-            while self._accept(","):
-                args.append((yield self._expression()))
-        self._match(")")
-        make = Factory(self._next_id, paren.offset)
-        try:
-            node = expand(make, function, target, tuple(args))
-        except MacroError as error:
-            self._issues.append(Issue(error.offset, error.message))
-            node = make.ident("")
-        if node is None:
-            node = Call(self._next_id(), paren.offset, function, tuple(args), target)
-        if target is None:
-            return self._uncounted(node, *args)
-        return self._counted(node, target, *args)
-
-    def _primary(self) -> _Steps:
-        kind = self._token.kind
-        if kind == "(":
-            self._advance()
-            nested = yield self._expression()
-            self._match(")")
-            return nested
-        if kind == "[":
-            return (yield from self._list())
-        if kind == "{":
-            return (yield from self._map())
-        if kind in (".", IDENTIFIER):
-            return (yield from self._name())
-        return self._constant()
-
-    def _list(self) -> _Steps:
-        bracket = self._advance()
-        elements: list[Expr] = []
-        optional: list[int] = []
-        while self._token.kind not in ("]", ","):
-            if self._accept("?"):
-                optional.append(len(elements))
-            elements.append((yield self._expression()))
-            if self._token.kind != "," or self._tokens[self._at + 1].kind == "]":
-                break
-            self._advance()
-        self._accept(",")
-        self._match("]")
-        node = ListExpr(self._next_id(), bracket.offset, tuple(elements), frozenset(optional))
-        return self._uncounted(node, *elements)
-
-    def _map(self) -> _Steps:
-        brace = self._advance()
-        entries: list[MapEntry] = []
-        while self._token.kind not in ("}", ","):
-            optional = self._accept("?")
-            key = yield self._expression()
-            colon = self._match(":")
-            value = yield self._expression()
-            entries.append(MapEntry(self._next_id(), colon.offset, key, value, optional))
-            if self._token.kind != "," or self._tokens[self._at + 1].kind == "}":
-                break
-            self._advance()
-        self._accept(",")
-        self._match("}")
-        node = MapExpr(self._next_id(), brace.offset, tuple(entries))
-        children = [child for entry in entries for child in (entry.key, entry.value)]
-        return self._uncounted(node, *children)
-
-    def _name(self) -> _Steps:
-        dot = "." if self._accept(".") else ""
-        start = self._at
-        first = self._match(IDENTIFIER)
-        message = self._message_name(dot, start)
-        if message:
-            return (yield from self._struct(message))
-        if first.text in _RESERVED:
-            place = first.offset - len(dot)
-            self._issues.append(Issue(place, f"reserved identifier: {first.text}"))
-        if self._token.kind == "(":
-            return (yield from self._call(dot + first.text, None))
-        return Ident(self._next_id(), first.offset, dot + first.text)
-
-    def _message_name(self, dot: str, start: int) -> str:
-        end = start + 1
-        tokens = self._tokens
-        while tokens[end].kind == "." and tokens[end + 1].kind == IDENTIFIER:
-            end += 2
-        if tokens[end].kind != "{":
-            return ""
-        self._at, self._token = end, tokens[end]
-        return dot + "".join(token.text for token in tokens[start:end])
-
-    def _struct(self, name: str) -> _Steps:
-        brace = self._advance()
-        fields: list[FieldInit] = []
-        while self._token.kind not in ("}", ","):
-            optional = self._accept("?")
-            field = self._match(IDENTIFIER)
-            colon = self._match(":")
-            value = yield self._expression()
-            fields.append(FieldInit(self._next_id(), colon.offset, field.text, value, optional))
-            if self._token.kind != "," or self._tokens[self._at + 1].kind == "}":
-                break
-            self._advance()
-        self._accept(",")
-        self._match("}")
-        node = StructExpr(self._next_id(), brace.offset, name, tuple(fields))
-        return self._uncounted(node, *(field.value for field in fields))
-
-    def _constant(self) -> Expr:
-        start = self._token
-        sign = "-" if self._accept("-") else ""
-        token = self._token
-        try:
-            match token.kind:
-                case "NUM_INT":
-                    node = Constant(
-                        self._next_id(), start.offset, int_value(sign + token.text), "int"
-                    )
-                case "NUM_FLOAT":
-                    value = double_value(sign + token.text)
-                    node = Constant(self._next_id(), start.offset, value, "double")
-                case "NUM_UINT":
-                    node = Constant(self._next_id(), start.offset, uint_value(token.text), "uint")
-                case "STRING":
-                    node = Constant(
-                        self._next_id(), start.offset, string_value(token.text), "string"
-                    )
-                case "BYTES":
-                    node = Constant(self._next_id(), start.offset, bytes_value(token.text), "bytes")
-                case "true" | "false":
-                    node = Constant(self._next_id(), start.offset, token.kind == "true", "bool")
-                case "null":
-                    node = Constant(self._next_id(), start.offset, None, "null")
-                case _:
-                    self._unexpected(
-                        "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT,"
-                        " NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
-                    )
-        except LiteralError as error:
-            self._issues.append(Issue(start.offset, str(error)))
-            node = Constant(self._next_id(), start.offset, None, "null")
-        self._advance()
-        return node
+def _syntax_issues(unreadable: list[Issue], others: list[Issue]) -> list[Issue]:
+    issues = sorted([*unreadable, *others], key=lambda issue: issue.offset)
+    if len(issues) > MAX_ISSUES:
+        last = Issue(issues[MAX_ISSUES].offset, f"More than {MAX_ISSUES} syntax errors")
+        raise IssuesError([*issues[:MAX_ISSUES], last])
+    return issues
 
 
 class _Chain:
-    """Terms of one logical operator, which become a balanced tree."""
+    """The terms of `&&` or `||` that are read so far."""
+
+    __slots__ = ("_function", "_operators", "_terms")
 
     def __init__(self, function: str) -> None:
         self._function: Final = function
@@ -371,7 +67,327 @@ class _Chain:
         self._terms.append(term)
         self._operators.append(operator)
 
-    def close(self, parser: _Parser, last: Expr) -> Expr:
-        tree = parser.balanced(self._function, [*self._terms, last], self._operators)
+    def close(self, builder: Builder, last: Expr) -> Expr:
+        if not self._terms:
+            return last
+        tree = builder.balanced(self._function, [*self._terms, last], self._operators)
         self._terms, self._operators = [], []
         return tree
+
+
+class _Parser:
+    """Recursive descent; operators by precedence."""
+
+    def __init__(self, stream: TokenStream, builder: Builder) -> None:
+        self._stream: Final = stream
+        self._builder: Final = builder
+        # How many rules of ANTLR's kind are open: operands of relations and of arithmetic nest.
+        self._relations = 0
+        self._sums = 0
+
+    def run(self) -> Expr:
+        """The expression that is the whole of the input."""
+        root = _run(self._expression(grammar.END))
+        self._stream.match(EOF, "start", grammar.END)
+        if self._stream.failed:
+            self._stream.recover()
+        if self._builder.depth(root) > MAX_DEPTH:
+            raise HaltError(Issue(NOWHERE, "max recursion depth exceeded"))
+        return root
+
+    def _expression(self, follow: Kinds) -> _Nested:
+        stream, builder = self._stream, self._builder
+        stream.contexts.append(follow)
+        result = yield from self._disjunction(grammar.CONDITION)
+        if stream.kind == "?":
+            question = stream.take()
+            then = yield from self._disjunction(grammar.CHOICE)
+            stream.match(":", "conditional", grammar.EXPRESSION)
+            if stream.failed:
+                stream.recover()
+                otherwise = builder.missing()
+            else:
+                otherwise = yield self._expression(follow)
+            result = builder.operator(question, "_?_:_", result, then, otherwise)
+        stream.contexts.pop()
+        return result
+
+    def _disjunction(self, follow: Kinds) -> _Rule[Expr]:
+        stream, builder = self._stream, self._builder
+        stream.contexts.append(follow)
+        self._count(+1, +1)
+        ors, ands = _Chain("_||_"), _Chain("_&&_")
+        pending: list[tuple[int, str, Token, Expr]] = []
+        while True:
+            operand = yield from self._unary()
+            precedence, function = grammar.BINARY.get(stream.kind, (0, ""))
+            while pending and pending[-1][0] >= precedence:
+                operand = self._reduce(*pending.pop(), operand)
+            if precedence:
+                self._count(*_NESTS[precedence])
+                pending.append((precedence, function, stream.take(), operand))
+            elif stream.kind == "&&":
+                ands.add(operand, stream.take())
+            else:
+                operand = ands.close(builder, operand)
+                if stream.kind != "||":
+                    break
+                ors.add(operand, stream.take())
+        self._count(-1, -1)
+        stream.contexts.pop()
+        return ors.close(builder, operand)
+
+    def _reduce(
+        self, precedence: int, function: str, operator: Token, left: Expr, right: Expr
+    ) -> Expr:
+        relations, sums = _NESTS[precedence]
+        self._count(-relations, -sums)
+        return self._builder.operator(operator, function, left, right)
+
+    def _count(self, relations: int, sums: int) -> None:
+        self._relations += relations
+        self._sums += sums
+        _limit(max(self._relations, self._sums))
+
+    def _unary(self) -> _Rule[Expr]:
+        stream = self._stream
+        stream.require(grammar.EXPRESSION, "unary")
+        if stream.failed:
+            operand = self._builder.missing()
+        elif stream.kind == "!" or (
+            stream.kind == "-" and stream.peek().kind not in (NUM_INT, NUM_FLOAT)
+        ):
+            operand = yield from self._negated(stream.token)
+        else:
+            operand = yield from self._member()
+        if stream.failed:
+            stream.recover()
+        return operand
+
+    def _negated(self, first: Token) -> _Rule[Expr]:
+        stream, builder = self._stream, self._builder
+        expected = grammar.EXPRESSION if first.kind == "!" else grammar.MEMBER
+        times = 0
+        while stream.kind == first.kind:
+            if stream.kind == "-" and stream.peek().kind not in grammar.MEMBER:
+                stream.no_alternative("minus" if times else "unary")
+                return builder.missing()
+            stream.take()
+            times += 1
+            stream.resync(expected)
+        if first.kind == "-":
+            stream.require(expected, "minus")
+        operand = builder.missing() if stream.failed else (yield from self._member())
+        return builder.negation(first, operand) if times % 2 else operand
+
+    def _member(self) -> _Rule[Expr]:
+        stream = self._stream
+        operand = yield from self._primary()
+        while stream.kind in grammar.SUFFIX and not stream.failed:
+            suffix = self._dotted if stream.kind == "." else self._indexed
+            operand = yield from suffix(operand)
+        if stream.failed:
+            stream.recover()
+        return operand
+
+    def _dotted(self, operand: Expr) -> _Rule[Expr]:
+        stream, builder = self._stream, self._builder
+        if stream.peek().kind not in grammar.FIELD:
+            stream.no_alternative("member")
+            return operand
+        dot = stream.take()
+        if stream.kind == IDENTIFIER and stream.peek().kind == "(":
+            name, paren = stream.take(), stream.take()
+            args = yield from self._arguments(grammar.METHOD, "method")
+            return builder.call(name.text, paren, args, operand)
+        optional = stream.accept("?")
+        field = self._field_name(grammar.SUFFIX)
+        return builder.select(dot, operand, field, optional=optional)
+
+    def _field_name(self, follow: Kinds) -> Token:
+        stream = self._stream
+        start = stream.token.offset
+        stream.require(grammar.NAME, "name")
+        if not stream.failed:
+            return stream.take()
+        stream.recover(follow)
+        return Token("", "", start)
+
+    def _arguments(self, follow: Kinds, state: str) -> _Rule[list[Expr]]:
+        stream = self._stream
+        args: list[Expr] = []
+        stream.sync(grammar.EXPRESSION | {")"}, state)
+        if not stream.failed and stream.kind in grammar.EXPRESSION:
+            args.append((yield self._expression(follow)))
+            while stream.accept(","):
+                args.append((yield self._expression(follow)))
+        self._close(")", f"{state} )")
+        return args
+
+    def _indexed(self, operand: Expr) -> _Rule[Expr]:
+        stream, builder = self._stream, self._builder
+        bracket = stream.take()
+        stream.sync(grammar.ELEMENT, "index")
+        function = "_[?_]" if stream.accept("?") else "_[_]"
+        index = builder.missing() if stream.failed else (yield self._expression(grammar.INDEX))
+        self._close("]", "index ]")
+        return builder.operator(bracket, function, operand, index)
+
+    def _close(self, kind: str, state: str) -> None:
+        stream = self._stream
+        follow, outer = stream.contexts[-1], stream.contexts[-2]
+        after = grammar.SUFFIX | follow
+        stream.match(kind, state, after | outer if "?" in follow else after)
+
+    def _primary(self) -> _Rule[Expr]:
+        stream = self._stream
+        match stream.kind:
+            case "(":
+                stream.take()
+                operand = yield self._expression(grammar.NESTED)
+                self._close(")", "nested )")
+            case "[":
+                operand = yield from self._list()
+            case "{":
+                operand = yield from self._map()
+            case "." | "IDENTIFIER":
+                operand = yield from self._named()
+            case "-":
+                sign = stream.take()
+                operand = self._builder.constant(stream.take(), sign)
+            case kind if kind in grammar.CONSTANTS:
+                operand = self._builder.constant(stream.take(), None)
+            case _:
+                stream.mismatch(grammar.MEMBER, "primary")
+                operand = self._builder.missing()
+        if stream.failed:
+            stream.recover(grammar.SUFFIX)
+        return operand
+
+    def _list(self) -> _Rule[Expr]:
+        stream = self._stream
+        bracket = stream.take()
+        elements: list[Expr] = []
+        optional: list[int] = []
+        stream.sync(grammar.ELEMENT | {",", "]"}, "list")
+        more = stream.kind in grammar.ELEMENT and not stream.failed
+        while more:
+            if stream.accept("?"):
+                optional.append(len(elements))
+            elements.append((yield self._expression(grammar.LIST)))
+            more = self._another(grammar.ELEMENT)
+        self._end("]", "list")
+        return self._builder.list(bracket, elements, optional)
+
+    def _another(self, kinds: Kinds) -> bool:
+        """Takes a comma unless it is the last thing in a list."""
+        return self._stream.peek().kind in kinds and self._stream.accept(",")
+
+    def _end(self, kind: str, state: str) -> None:
+        self._stream.sync(frozenset({",", kind}), f"{state} end")
+        self._stream.accept(",")
+        self._close(kind, f"{state} {kind}")
+
+    def _map(self) -> _Rule[Expr]:
+        stream, builder = self._stream, self._builder
+        brace = stream.take()
+        entries: list[MapEntry] = []
+        stream.sync(grammar.ELEMENT | {",", "}"}, "map")
+        more = stream.kind in grammar.ELEMENT and not stream.failed
+        stream.contexts.append(grammar.MAP)
+        while more:
+            optional = stream.accept("?")
+            known = len(builder.issues)
+            key = yield self._expression(grammar.KEY)
+            colon = stream.match(":", "next :" if entries else "first :", grammar.EXPRESSION)
+            if colon is None:
+                del builder.issues[known:]  # cel-go never looks at a key without a colon
+                stream.recover()
+                break
+            value = yield self._expression(grammar.MAP)
+            entries.append(builder.entry(colon, key, value, optional=optional))
+            more = self._another(grammar.ELEMENT)
+        stream.contexts.pop()
+        self._end("}", "map")
+        return builder.map(brace, entries)
+
+    def _named(self) -> _Rule[Expr]:
+        stream, builder = self._stream, self._builder
+        dot: Token | None = None
+        if stream.kind == ".":
+            if stream.peek().kind != IDENTIFIER:
+                stream.no_alternative("primary")
+                return builder.missing()
+            dot = stream.take()
+        if self._is_message():
+            return (yield from self._message("." if dot else ""))
+        name = stream.take()
+        if stream.kind != "(":
+            return builder.ident(name, dot)
+        paren = stream.take()
+        reserved = builder.is_reserved(name, dot)
+        known = len(builder.issues)
+        args = yield from self._arguments(grammar.FUNCTION, "function")
+        if reserved:
+            del builder.issues[known:]  # nor at the arguments of a reserved word
+            return builder.missing()
+        return builder.call("." + name.text if dot else name.text, paren, args)
+
+    def _is_message(self) -> bool:
+        stream = self._stream
+        end = 1
+        while stream.kind_at(end) == "." and stream.kind_at(end + 1) == IDENTIFIER:
+            end += 2
+        return stream.kind_at(end) == "{"
+
+    def _message(self, name: str) -> _Rule[Expr]:
+        stream, builder = self._stream, self._builder
+        while stream.kind != "{":
+            name += stream.take().text
+        brace = stream.take()
+        fields: list[FieldInit] = []
+        stream.sync(grammar.FIELD | {",", "}"}, "message")
+        more = stream.kind in grammar.FIELD and not stream.failed
+        stream.contexts.append(grammar.MAP)
+        start = stream.token.offset
+        state = "first field"
+        while more:
+            optional = stream.accept("?")
+            field = self._field_name(grammar.KEY)
+            colon = stream.match(":", state, grammar.EXPRESSION)
+            if colon is None:
+                stream.recover()
+                break
+            plain = builder.is_plain(field, start)
+            known = len(builder.issues)
+            value = yield self._expression(grammar.MAP)
+            if not plain:
+                del builder.issues[known:]  # nor at the value of a field that has no name
+            fields.append(builder.field(field, colon, value, optional=optional))
+            more, state = self._another(grammar.FIELD), "next field"
+        stream.contexts.pop()
+        self._end("}", "message")
+        return builder.struct(name, brace, fields)
+
+
+def _run(outermost: _Nested) -> Expr:
+    waiting: list[_Nested] = []
+    current = outermost
+    answer: Expr | None = None
+    while True:
+        try:
+            nested = next(current) if answer is None else current.send(answer)
+        except StopIteration as stop:
+            result: Expr = stop.value
+            if not waiting:
+                return result
+            current, answer = waiting.pop(), result
+        else:
+            waiting.append(current)
+            _limit(len(waiting) + 1)
+            current, answer = nested, None
+
+
+def _limit(depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise HaltError(Issue(NOWHERE, f"expression recursion limit exceeded: {MAX_DEPTH}"))

@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from extender.errors import LeewayError
 
-NOWHERE: Final = -1  # the offset of an issue that concerns the expression as a whole
+NOWHERE: Final = -1  # the offset of what concerns the expression as a whole; shown as -1:0
+UNPLACED: Final = -2  # the offset of what stands for something that is missing; shown as 1:0
 MAX_ISSUES: Final = 100
 
 
@@ -27,6 +28,14 @@ class IssuesError(LeewayError):
         self.issues: Final = tuple(issues)
 
 
+class HaltError(Exception):
+    """A limit that ends the parse on the spot, with what is said about it."""
+
+    def __init__(self, issue: Issue) -> None:
+        super().__init__(issue.message)
+        self.issue: Final = issue
+
+
 class Source:
     """The text of an expression, cut into lines."""
 
@@ -36,7 +45,7 @@ class Source:
         self.text: Final = text
         self.lines: Final = text.split("\n")
         starts = [0]
-        for line in self.lines:
+        for line in self.lines[:-1]:
             starts.append(starts[-1] + len(line) + 1)
         self._starts: Final = starts
 
@@ -44,13 +53,15 @@ class Source:
         """Line (from 1) and column (from 0)."""
         if offset == NOWHERE:
             return -1, -1
+        if offset == UNPLACED or not self.text:
+            return 1, -1
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1]
 
 
 def format_issues(source: Source, issues: Sequence[Issue]) -> str:
     """The issues by place; those of one place stay in the order in which they were found."""
-    shown = sorted(issues[:MAX_ISSUES], key=lambda issue: issue.offset)
+    shown = sorted(issues[:MAX_ISSUES], key=lambda issue: source.location(issue.offset))
     texts = [_format_issue(source, issue) for issue in shown]
     if len(issues) > MAX_ISSUES:
         texts.append(f"{len(issues) - MAX_ISSUES} more errors were truncated")
@@ -63,6 +74,7 @@ def _format_issue(source: Source, issue: Issue) -> str:
     if issue.offset == NOWHERE or not source.text:
         return text
     snippet = source.lines[line - 1].replace("\t", " ")
+    column = max(column, 0)
     dots = "".join("." if char.isascii() else "\uff0e" for char in snippet[:column])
     caret = "^" if snippet[column : column + 1].isascii() else "\uff3e"
     return f"{text}\n | {snippet}\n | {dots}{caret}"
