@@ -94,7 +94,8 @@ def _variables(types: tuple[Type, ...]) -> Iterator[str]:
         yield from _variables(type_.parameters)
 
 
-def _overload(function: str, overload_id: str, signature: str) -> Overload:
+def overload_of(function: str, overload_id: str, signature: str) -> Overload:
+    """The overload that a line of the table declares."""
     parts = _SIGNATURE.fullmatch(signature)
     if parts is None:
         raise ValueError(f"no signature: {signature}")
@@ -204,7 +205,7 @@ def _lines() -> Iterator[tuple[str, str, str]]:
 def _functions() -> Mapping[str, tuple[Overload, ...]]:
     functions: dict[str, tuple[Overload, ...]] = {}
     for function, overload_id, signature in _lines():
-        overload = _overload(function, overload_id, signature)
+        overload = overload_of(function, overload_id, signature)
         functions[function] = (*functions.get(function, ()), overload)
     return MappingProxyType(functions)
 

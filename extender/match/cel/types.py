@@ -1,5 +1,6 @@
 """Static types, and how they are printed."""
 
+from collections.abc import Mapping
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -32,9 +33,7 @@ class Type(Struct, frozen=True):
     is_open: bool = False
 
     def __str__(self) -> str:
-        if not self.parameters:
-            return self.name
-        return f"{self.name}({', '.join(map(str, self.parameters))})"
+        return _printed(self, {})
 
 
 BOOL: Final = Type("primitive", "bool")
@@ -106,6 +105,24 @@ def is_optional(type_: Type) -> bool:
 
 def describe(type_: Type) -> str:
     """The type as the messages of the checker print it."""
-    if not type_.parameters:
-        return _DESCRIPTIONS.get(type_, type_.name)
-    return f"{type_.name}({', '.join([describe(inner) for inner in type_.parameters])})"
+    return _printed(type_, _DESCRIPTIONS)
+
+
+def _printed(type_: Type, names: Mapping[Type, str]) -> str:
+    """Without recursion: types nest deep."""
+    pieces: list[str] = []
+    work: list[Type | str] = [type_]
+    while work:
+        part = work.pop()
+        if isinstance(part, str):
+            pieces.append(part)
+        elif part.parameters:
+            first, *others = part.parameters
+            pieces.append(f"{part.name}(")
+            work.append(")")
+            for other in reversed(others):
+                work += (other, ", ")
+            work.append(first)
+        else:
+            pieces.append(names.get(part, part.name))
+    return "".join(pieces)

@@ -14,7 +14,7 @@ from extender.match.cel.types import DYN, Type, parametric, variable
 # Types nest as deep as literals do (250), unless chained macros build them; upstream then takes
 # exponential time. No honest expression comes near these numbers.
 MAX_WEIGHT: Final = 1_000
-MAX_DEPTH: Final = 300
+MAX_DEPTH: Final = 256
 MAX_STEPS: Final = 300_000
 
 _WILDCARDS: Final = ("dyn", "error")
