@@ -40,7 +40,7 @@ from extender.match.cel.literals import (
 from extender.match.cel.macros import MacroError, expand
 from extender.match.cel.source import UNPLACED, Issue
 
-_RESERVED: Final = frozenset(
+RESERVED: Final = frozenset(
     "as break const continue else for function if import let loop package namespace return var"
     " void while".split()
 )
@@ -75,9 +75,9 @@ class Builder:
         """How many nodes that count are on the longest way down."""
         return self._depths.get(node.id, 0)
 
-    def missing(self) -> Expr:
-        """Stands for an operand that could not be read at all."""
-        return Expr(self._next_id(), UNPLACED)
+    def missing(self, offset: int = UNPLACED) -> Expr:
+        """Stands for an operand that could not be read."""
+        return Expr(self._next_id(), offset)
 
     def operator(self, token: Token, function: str, *operands: Expr) -> Expr:
         """An operator that counts, or an index."""
@@ -117,8 +117,7 @@ class Builder:
         try:
             node = expand(make, function, target, tuple(args))
         except MacroError as error:
-            self.issues.append(Issue(error.offset, error.message))
-            node = self.missing()
+            node = self._faulty(error.offset, error.message)
         if node is None:
             node = Call(self._next_id(), paren.offset, function, tuple(args), target)
         if target is None:
@@ -127,27 +126,22 @@ class Builder:
 
     def ident(self, name: Token, dot: Token | None) -> Expr:
         """A name, perhaps with a leading dot."""
-        if self.is_reserved(name, dot):
-            return self.missing()
+        if name.text in RESERVED:
+            return self.reserved(name, dot)
         return Ident(self._next_id(), name.offset, "." + name.text if dot else name.text)
 
-    def is_reserved(self, name: Token, dot: Token | None) -> bool:
-        """Whether the name is a reserved word, which is reported."""
-        if name.text not in _RESERVED:
-            return False
-        offset = (dot or name).offset
-        self.issues.append(Issue(offset, f"reserved identifier: {name.text}"))
-        return True
+    def reserved(self, name: Token, dot: Token | None) -> Expr:
+        """Stands for a reserved word where a name should be."""
+        return self._faulty((dot or name).offset, f"reserved identifier: {name.text}")
 
     def constant(self, token: Token, sign: Token | None) -> Expr:
         """A literal."""
         offset = (sign or token).offset
         kind, value_of = _CONSTANTS[token.kind]
-        value: ConstantValue = None
         try:
             value = value_of("-" + token.text if sign else token.text)
         except LiteralError as error:
-            self.issues.append(Issue(offset, str(error)))
+            return self._faulty(offset, str(error))
         return Constant(self._next_id(), offset, value, kind)
 
     def list(self, bracket: Token, elements: Sequence[Expr], optional: Sequence[int]) -> Expr:
@@ -181,6 +175,10 @@ class Builder:
         elif name.kind != IDENTIFIER:
             self.issues.append(Issue(offset, "unsupported ident kind"))
         return name.kind == IDENTIFIER
+
+    def _faulty(self, offset: int, message: str) -> Expr:
+        self.issues.append(Issue(offset, message))
+        return self.missing(offset)
 
     def _next_id(self) -> int:
         self._last_id += 1

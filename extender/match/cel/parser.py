@@ -5,18 +5,11 @@ from typing import Final, TypeVar
 
 from extender.match.cel import grammar
 from extender.match.cel.ast import Expr, FieldInit, MapEntry
-from extender.match.cel.builder import Builder
+from extender.match.cel.builder import RESERVED, Builder
 from extender.match.cel.grammar import Kinds
 from extender.match.cel.lexer import EOF, IDENTIFIER, NUM_FLOAT, NUM_INT, Token, tokenize
 from extender.match.cel.recovery import TokenStream
-from extender.match.cel.source import (
-    MAX_ISSUES,
-    NOWHERE,
-    HaltError,
-    Issue,
-    IssuesError,
-    Source,
-)
+from extender.match.cel.source import NOWHERE, HaltError, Issue, IssuesError, Source
 
 MAX_DEPTH: Final = 250
 
@@ -32,25 +25,14 @@ _Rule = Generator[_Nested, Expr, _T]
 
 def parse(source: Source) -> Expr:
     """The AST of an expression; raises IssuesError."""
-    tokens, unreadable = tokenize(source)
-    stream, builder = TokenStream(tokens), Builder()
+    stream, builder = TokenStream(*tokenize(source)), Builder()
     try:
         root = _Parser(stream, builder).run()
-        issues = [*_syntax_issues(unreadable, stream.issues), *builder.issues]
     except HaltError as halt:
-        seen = [issue for issue in unreadable if issue.offset < stream.token.offset]
-        raise IssuesError([*_syntax_issues(seen, stream.issues), halt.issue]) from None
-    if issues:
-        raise IssuesError(issues)
+        raise IssuesError([*stream.issues, halt.issue]) from None
+    if stream.issues or builder.issues:
+        raise IssuesError([*stream.issues, *builder.issues])
     return root
-
-
-def _syntax_issues(unreadable: list[Issue], others: list[Issue]) -> list[Issue]:
-    issues = sorted([*unreadable, *others], key=lambda issue: issue.offset)
-    if len(issues) > MAX_ISSUES:
-        last = Issue(issues[MAX_ISSUES].offset, f"More than {MAX_ISSUES} syntax errors")
-        raise IssuesError([*issues[:MAX_ISSUES], last])
-    return issues
 
 
 class _Chain:
@@ -87,6 +69,7 @@ class _Parser:
 
     def run(self) -> Expr:
         """The expression that is the whole of the input."""
+        self._stream.peek(0)  # reports what is unreadable before it
         root = _run(self._expression(grammar.END))
         self._stream.match(EOF, "start", grammar.END)
         if self._stream.failed:
@@ -151,9 +134,10 @@ class _Parser:
 
     def _unary(self) -> _Rule[Expr]:
         stream = self._stream
+        start = stream.token.offset
         stream.require(grammar.EXPRESSION, "unary")
         if stream.failed:
-            operand = self._builder.missing()
+            operand = self._builder.missing(start)
         elif stream.kind == "!" or (
             stream.kind == "-" and stream.peek().kind not in (NUM_INT, NUM_FLOAT)
         ):
@@ -208,10 +192,11 @@ class _Parser:
         stream = self._stream
         start = stream.token.offset
         stream.require(grammar.NAME, "name")
-        if not stream.failed:
-            return stream.take()
-        stream.recover(follow)
-        return Token("", "", start)
+        if stream.failed:
+            stream.recover(follow)
+            return Token("", "", start)
+        name = stream.take()
+        return Token(name.kind, name.text, start)
 
     def _arguments(self, follow: Kinds, state: str) -> _Rule[list[Expr]]:
         stream = self._stream
@@ -252,17 +237,24 @@ class _Parser:
                 operand = yield from self._map()
             case "." | "IDENTIFIER":
                 operand = yield from self._named()
-            case "-":
-                sign = stream.take()
-                operand = self._builder.constant(stream.take(), sign)
-            case kind if kind in grammar.CONSTANTS:
-                operand = self._builder.constant(stream.take(), None)
             case _:
-                stream.mismatch(grammar.MEMBER, "primary")
-                operand = self._builder.missing()
+                operand = self._constant()
         if stream.failed:
             stream.recover(grammar.SUFFIX)
         return operand
+
+    def _constant(self) -> Expr:
+        stream, builder = self._stream, self._builder
+        sign: Token | None = None
+        if stream.kind == "-":
+            if stream.peek().kind not in (NUM_INT, NUM_FLOAT):
+                stream.no_alternative("primary")
+                return builder.missing()
+            sign = stream.take()
+        if stream.kind in grammar.CONSTANTS:
+            return builder.constant(stream.take(), sign)
+        stream.mismatch(grammar.MEMBER, "primary")
+        return builder.missing()
 
     def _list(self) -> _Rule[Expr]:
         stream = self._stream
@@ -281,7 +273,8 @@ class _Parser:
 
     def _another(self, kinds: Kinds) -> bool:
         """Takes a comma unless it is the last thing in a list."""
-        return self._stream.peek().kind in kinds and self._stream.accept(",")
+        stream = self._stream
+        return stream.kind == "," and stream.peek().kind in kinds and stream.accept(",")
 
     def _end(self, kind: str, state: str) -> None:
         self._stream.sync(frozenset({",", kind}), f"{state} end")
@@ -325,20 +318,19 @@ class _Parser:
         if stream.kind != "(":
             return builder.ident(name, dot)
         paren = stream.take()
-        reserved = builder.is_reserved(name, dot)
         known = len(builder.issues)
         args = yield from self._arguments(grammar.FUNCTION, "function")
-        if reserved:
+        if name.text in RESERVED:
             del builder.issues[known:]  # nor at the arguments of a reserved word
-            return builder.missing()
+            return builder.reserved(name, dot)
         return builder.call("." + name.text if dot else name.text, paren, args)
 
     def _is_message(self) -> bool:
         stream = self._stream
         end = 1
-        while stream.kind_at(end) == "." and stream.kind_at(end + 1) == IDENTIFIER:
+        while stream.peek(end).kind == "." and stream.peek(end + 1).kind == IDENTIFIER:
             end += 2
-        return stream.kind_at(end) == "{"
+        return stream.peek(end).kind == "{"
 
     def _message(self, name: str) -> _Rule[Expr]:
         stream, builder = self._stream, self._builder

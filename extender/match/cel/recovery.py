@@ -4,6 +4,7 @@ What cel-go lists for a faulty expression depends on how ANTLR goes on after the
 strategy is followed here: delete one token, insert one, or skip up to one that could follow.
 """
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -19,7 +20,7 @@ from extender.match.cel.lexer import (
     STRING,
     Token,
 )
-from extender.match.cel.source import NOWHERE, HaltError, Issue
+from extender.match.cel.source import MAX_ISSUES, NOWHERE, HaltError, Issue
 
 MAX_ATTEMPTS: Final = 30
 MAX_SKIPPED: Final = 256
@@ -45,6 +46,7 @@ class TokenStream:
         "_fault_states",
         "_recovering",
         "_tokens",
+        "_unreadable",
         "contexts",
         "failed",
         "issues",
@@ -52,8 +54,10 @@ class TokenStream:
         "token",
     )
 
-    def __init__(self, tokens: Sequence[Token]) -> None:
+    def __init__(self, tokens: Sequence[Token], unreadable: Sequence[Issue]) -> None:
         self._tokens: Final = (*tokens, tokens[-1])  # at EOF there is still one to peek at
+        # The lexer's issues come up when the next token is asked for.
+        self._unreadable: Final = deque(unreadable)
         self._at = 0
         self._recovering = False  # what is met before the next match is a consequence
         self._attempts = 0
@@ -65,13 +69,12 @@ class TokenStream:
         self.token = tokens[0]
         self.kind = self.token.kind
 
-    def peek(self) -> Token:
-        """The token after the next."""
-        return self._tokens[self._at + 1]
-
-    def kind_at(self, distance: int) -> str:
-        """The kind of a token further ahead; there must be no EOF before it."""
-        return self._tokens[self._at + distance].kind
+    def peek(self, distance: int = 1) -> Token:
+        """A token ahead: 0 is the next. Before it there must be no EOF."""
+        token = self._tokens[self._at + distance]
+        while self._unreadable and self._unreadable[0].offset < token.offset:
+            self._add(self._unreadable.popleft())
+        return token
 
     def take(self) -> Token:
         """The next token, which is known to fit."""
@@ -162,7 +165,7 @@ class TokenStream:
     def _consume(self) -> None:
         if self.kind != EOF:
             self._at += 1
-            self.token = self._tokens[self._at]
+            self.token = self.peek(0)
             self.kind = self.token.kind
 
     def _delete(self, expected: Kinds) -> bool:
@@ -183,7 +186,12 @@ class TokenStream:
         self._fault_at = -1
         self._fault_states.clear()
         offset = (token or self.token).offset
-        self.issues.append(Issue(offset, f"Syntax error: {message}"))
+        self._add(Issue(offset, f"Syntax error: {message}"))
+
+    def _add(self, issue: Issue) -> None:
+        if len(self.issues) == MAX_ISSUES:
+            raise HaltError(Issue(issue.offset, f"Syntax error: More than {MAX_ISSUES} syntax errors"))
+        self.issues.append(issue)
 
     def _count_attempt(self) -> None:
         if self._attempts == MAX_ATTEMPTS:
