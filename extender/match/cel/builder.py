@@ -41,8 +41,25 @@ from extender.match.cel.macros import MacroError, expand
 from extender.match.cel.source import UNPLACED, Issue
 
 RESERVED: Final = frozenset(
-    "as break const continue else for function if import let loop package namespace return var"
-    " void while".split()
+    {
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "for",
+        "function",
+        "if",
+        "import",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "return",
+        "var",
+        "void",
+        "while",
+    }
 )
 _CONSTANTS: Final[Mapping[str, tuple[Kind, Callable[[str], ConstantValue]]]] = {
     NUM_INT: ("int", int_value),
@@ -89,14 +106,15 @@ class Builder:
         node = Call(self._next_id(), token.offset, f"{token.kind}_", (operand,))
         return self._deep(node, (operand,), 0)
 
-    def balanced(self, function: str, terms: Sequence[Expr], operators: Sequence[Token]) -> Expr:
-        """The terms of `&&` or `||` as a tree that is as flat as it can be."""
-        if not operators:
-            return terms[0]
-        middle = len(operators) // 2
-        left = self.balanced(function, terms[: middle + 1], operators[:middle])
-        right = self.balanced(function, terms[middle + 1 :], operators[middle + 1 :])
-        node = Call(self._next_id(), operators[middle].offset, function, (left, right))
+    def balanced(self, function: str, chain: Sequence[tuple[Expr, Token]], last: Expr) -> Expr:
+        """The terms of `&&` or `||`, each with the operator behind it, as a tree that is flat."""
+        if not chain:
+            return last
+        middle = len(chain) // 2
+        term, operator = chain[middle]
+        left = self.balanced(function, chain[:middle], term)
+        right = self.balanced(function, chain[middle + 1 :], last)
+        node = Call(self._next_id(), operator.offset, function, (left, right))
         return self._deep(node, (left, right), 0)
 
     def select(self, dot: Token, operand: Expr, field: Token, *, optional: bool) -> Expr:

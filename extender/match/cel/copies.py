@@ -1,6 +1,6 @@
 """Copies of expressions: for macros that need an operand twice."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -19,7 +19,7 @@ from extender.match.cel.ast import (
 from extender.match.cel.source import NOWHERE, HaltError, Issue
 
 # `optMap` doubles its operand, so that chains of it grow exponentially. Upstream has no limit.
-MAX_COPIED: Final = 20_000
+MAX_COPIED: Final = 10_000
 
 
 class Copier:
@@ -34,19 +34,20 @@ class Copier:
     def copy(self, root: Expr, offset: int) -> Expr:
         """Nodes stay where they are in the source; entries of maps and objects are at `offset`."""
         nodes = [root]
+        families: list[Sequence[Expr]] = []
         for node in nodes:
-            nodes.extend(_children(node))
-            if self._copied + len(nodes) > MAX_COPIED:
+            families.append(_children(node))
+            nodes.extend(families[-1])
+            self._copied += 1
+            if self._copied > MAX_COPIED:
                 raise HaltError(Issue(NOWHERE, f"macros copy more than {MAX_COPIED} nodes"))
-        self._copied += len(nodes)
         copies: dict[int, Expr] = {}
-        for node in reversed(nodes):
-            children = iter([copies[child.id] for child in _children(node)])
-            copies[node.id] = self._with(node, children, offset)
+        for node, children in zip(reversed(nodes), reversed(families), strict=True):
+            copies[node.id] = self._with(node, [copies[child.id] for child in children], offset)
         return copies[root.id]
 
-    def _with(self, node: Expr, children: Iterator[Expr], offset: int) -> Expr:
-        fresh = self._next_id()
+    def _with(self, node: Expr, parts: Sequence[Expr], offset: int) -> Expr:
+        fresh, children = self._next_id(), iter(parts)
         match node:
             case Select():
                 return replace(node, id=fresh, operand=next(children))

@@ -1,4 +1,4 @@
-"""Macros: calls that the parser replaces, because their arguments are names or must not be values."""
+"""Macros: calls that the parser replaces, since their arguments are more than values."""
 
 from collections.abc import Callable, Mapping
 from typing import Final

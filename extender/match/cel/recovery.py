@@ -5,7 +5,7 @@ strategy is followed here: delete one token, insert one, or skip up to one that 
 """
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from extender.match.cel.grammar import Kinds
@@ -25,12 +25,13 @@ from extender.match.cel.source import MAX_ISSUES, NOWHERE, HaltError, Issue
 MAX_ATTEMPTS: Final = 30
 MAX_SKIPPED: Final = 256
 
-# In the order of the grammar, which is the order in which ANTLR lists what it expected.
-_SIGNS: Final = tuple(
-    "== != in < <= >= > && || [ ] { } ( ) . , - ! ? : + * / % true false null".split()
+_NAMED: Final = (NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER, ESC_IDENTIFIER)
+# Whatever can be expected, in the order of the grammar, in which ANTLR lists it.
+_ORDER: Final = (
+    *(EOF, "[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":", "true", "false", "null"),
+    *_NAMED,
 )
-_NAMED: Final = (EOF, NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER, ESC_IDENTIFIER)
-_RANKS: Final = {kind: rank for rank, kind in enumerate((EOF, *_SIGNS, *_NAMED[1:]))}
+
 
 class TokenStream:
     """A cursor over the tokens that reports what does not fit and finds a place to go on.
@@ -128,7 +129,7 @@ class TokenStream:
         while self.kind != EOF and self.kind not in stop:
             self._consume()
 
-    def mismatch(self, expected: Iterable[str], state: str) -> None:
+    def mismatch(self, expected: Kinds, state: str) -> None:
         """Nothing of what was expected comes next."""
         found = _quoted(self.token.text)
         self._fail(f"mismatched input {found} expecting {_display(expected)}", self.token, state)
@@ -137,7 +138,7 @@ class TokenStream:
         """The next token would do, the one after it does not."""
         start, found = self.token, self.peek()
         text = start.text + found.before + ("" if found.kind == EOF else found.text)
-        if text in (".true", ".false", ".null"):
+        if text[1:] in ("true", "false", "null"):
             message = f"mismatched input '{found.text}' expecting IDENTIFIER"
         else:
             message = f"no viable alternative at input {_quoted(text)}"
@@ -190,7 +191,9 @@ class TokenStream:
 
     def _add(self, issue: Issue) -> None:
         if len(self.issues) == MAX_ISSUES:
-            raise HaltError(Issue(issue.offset, f"Syntax error: More than {MAX_ISSUES} syntax errors"))
+            raise HaltError(
+                Issue(issue.offset, f"Syntax error: More than {MAX_ISSUES} syntax errors")
+            )
         self.issues.append(issue)
 
     def _count_attempt(self) -> None:
@@ -200,10 +203,9 @@ class TokenStream:
         self._attempts += 1
 
 
-def _display(kinds: Iterable[str]) -> str:
-    names = [
-        kind if kind in _NAMED else f"'{kind}'" for kind in sorted(kinds, key=_RANKS.__getitem__)
-    ]
+def _display(kinds: Kinds) -> str:
+    ordered = [kind for kind in _ORDER if kind in kinds]
+    names = [kind if kind in (EOF, *_NAMED) else f"'{kind}'" for kind in ordered]
     return names[0] if len(names) == 1 else "{" + ", ".join(names) + "}"
 
 
