@@ -47,7 +47,7 @@ def format_issue(
 ) -> Issue | None:
     """What is wrong with `template.format(arguments)`, if anything."""
     # Upstream reads bytes, and prints one of them as if it were a code point.
-    as_bytes = template.encode().decode("latin-1")
+    as_bytes = template.encode(errors="surrogatepass").decode("latin-1")
     clauses = [clause for clause in _CLAUSE.finditer(as_bytes) if not clause["percent"]]
     for index, clause in enumerate(clauses):
         try:

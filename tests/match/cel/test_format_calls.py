@@ -20,7 +20,7 @@ def issue_of(text: str) -> str | None:
     (arguments,) = call.args
     assert isinstance(arguments, ListExpr)
     issue = format_issue(result, call, str(call.target.value), arguments.elements)
-    return issue and f"{issue.offset + 1}: {issue.message}"
+    return None if issue is None else f"{issue.offset + 1}: {issue.message}"
 
 
 @pytest.mark.parametrize(

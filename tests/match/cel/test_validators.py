@@ -20,6 +20,7 @@ def validated(text: str) -> None:
         "[?optional.of(1), 2] == [?dyn(1)]",
         "{'a': 1, ?'b': optional.of(2)} == {}",
         "'%s'.format([[1, 'a', {'b': null, 1: 2.0}]]) == ''",
+        "'%s'.format([1].map(x, x)) == ''",
         "dyn('%s %s').format([1, 'a'].map(x, [x, 'a'])) == ''",
         "duration('1h') > duration(string(1)) || taint.key.matches(taint.value)",
         "timestamp(0) < timestamp('2024-01-01T00:00:00Z') || 'a'.matches('a+')",
