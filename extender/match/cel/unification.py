@@ -15,7 +15,7 @@ from extender.match.cel.types import DYN, Type, parametric, variable
 # exponential time. No honest expression comes near these numbers.
 MAX_WEIGHT: Final = 1_000
 MAX_DEPTH: Final = 256
-MAX_STEPS: Final = 300_000
+MAX_STEPS: Final = 200_000
 
 _WILDCARDS: Final = ("dyn", "error")
 _NULLABLE: Final = ("null", "object", "opaque", "well_known")
