@@ -7,11 +7,11 @@ Each module has the functions of one subject. They raise `EvaluationError` in up
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from extender.match.cel.library import conversions, formatting, numbers, strings, times
+from extender.match.cel.library import conversions, formatting, numbers, regex, strings, times
 from extender.match.cel.values import Value
 
 IMPLEMENTATIONS: Final[Mapping[str, Callable[..., Value]]] = {
     overload: implementation
-    for module in (conversions, formatting, numbers, strings, times)
+    for module in (conversions, formatting, numbers, regex, strings, times)
     for overload, implementation in module.OVERLOADS.items()
 }
