@@ -116,21 +116,6 @@ def bound_items(count: int) -> None:
         raise CostLimitError(COST_LIMIT_EXCEEDED)
 
 
-def weight(value: Value, limit: int) -> int:
-    """How many values a value is made of, itself included; counts no further than the limit.
-
-    One list may be part of another many times over, so this can be far more than was ever built.
-    """
-    count, pending = 0, [value]
-    while pending and count < limit:
-        parts = _parts(pending.pop())
-        count += 1
-        if count + len(pending) + len(parts) > limit:
-            return limit
-        pending.extend(parts)
-    return count
-
-
 def _parts(value: Value) -> Collection[Value]:
     if type(value) is list:
         return value

@@ -7,11 +7,31 @@ Each module has the functions of one subject. They raise `EvaluationError` in up
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from extender.match.cel.library import conversions, formatting, numbers, regex, strings, times
+from extender.match.cel.library import (
+    conversions,
+    formats,
+    formatting,
+    lists,
+    network,
+    numbers,
+    optionals,
+    quantity,
+    regex,
+    semver,
+    sets,
+    strings,
+    times,
+    url,
+)
 from extender.match.cel.values import Value
+
+_MODULES: Final = (
+    *(numbers, conversions, times, strings, formatting, regex),
+    *(lists, sets, optionals, semver, quantity, network, url, formats),
+)
 
 IMPLEMENTATIONS: Final[Mapping[str, Callable[..., Value]]] = {
     overload: implementation
-    for module in (conversions, formatting, numbers, regex, strings, times)
+    for module in _MODULES
     for overload, implementation in module.OVERLOADS.items()
 }
