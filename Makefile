@@ -45,6 +45,10 @@ cov: $(STAMP)  ## Run the tests with branch coverage and its gates.
 	$(BIN)/coverage report
 	$(BIN)/coverage report --fail-under=100 --include='extender/model/*,extender/match/*,extender/framework/*,extender/plugins/*,extender/wire*' > /dev/null || { $(BIN)/coverage report --include='extender/model/*,extender/match/*,extender/framework/*,extender/plugins/*,extender/wire*'; echo 'The pure rooms and the wire must be covered wholly.' >&2; exit 1; }
 
+.PHONY: cel-parity
+cel-parity: $(STAMP)  ## Compare CEL with what the real Kubernetes code answered, question by question.
+	$(BIN)/python -m tests.match.cel.parity
+
 .PHONY: lint
 lint: $(STAMP)  ## Check format and lint; edits nothing.
 	$(BIN)/ruff format --check

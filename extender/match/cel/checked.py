@@ -16,7 +16,8 @@ class Checked:
     # Of every call the ids of the overloads that fit, in the order of declaration: several only
     # where an argument is dyn.
     overloads: Mapping[int, tuple[str, ...]]
-    # Idents and selects that name something declared: the taint (`taint`), a type
-    # (`google.protobuf.Duration`, `int`), or, for a call, a namespaced function (`sets.contains`,
-    # whose target is then no expression). Variables of folds are not in it.
+    # Idents and selects that name something declared: the taint (`taint`) or a type
+    # (`google.protobuf.Duration`, `int`); objects, by their type; and calls whose function is not
+    # called what the call says: in a namespace (`sets.contains`; the target is then no expression)
+    # or after a leading dot. Variables of folds are not in it.
     names: Mapping[int, str]

@@ -1,5 +1,6 @@
 """Static types, and how they are printed."""
 
+from collections.abc import Mapping
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -25,11 +26,14 @@ class Type(Struct, frozen=True):
     kind: TypeKind
     name: str
     parameters: tuple["Type", ...] = ()
+    # Of the parameters, and kept by the functions below: how many types there are, how deep they
+    # nest, and whether a variable is among them.
+    weight: int = 1
+    depth: int = 1
+    is_open: bool = False
 
     def __str__(self) -> str:
-        if not self.parameters:
-            return self.name
-        return f"{self.name}({', '.join(map(str, self.parameters))})"
+        return _printed(self, {})
 
 
 BOOL: Final = Type("primitive", "bool")
@@ -53,31 +57,72 @@ IP: Final = Type("opaque", "net.IP")
 CIDR: Final = Type("opaque", "net.CIDR")
 
 
+# What messages of the checker call a type, where it is not its name.
+_DESCRIPTIONS: Final = {NULL: "null", DURATION: "duration", TIMESTAMP: "timestamp"}
+
+
+def parametric(kind: TypeKind, name: str, parameters: tuple[Type, ...]) -> Type:
+    """A type over others."""
+    return Type(
+        kind,
+        name,
+        parameters,
+        1 + sum([parameter.weight for parameter in parameters]),
+        1 + max([parameter.depth for parameter in parameters]),
+        any(parameter.is_open for parameter in parameters),
+    )
+
+
 def list_of(element: Type) -> Type:
     """The type of a list."""
-    return Type("list", "list", (element,))
+    return parametric("list", "list", (element,))
 
 
 def map_of(key: Type, value: Type) -> Type:
     """The type of a map."""
-    return Type("map", "map", (key, value))
+    return parametric("map", "map", (key, value))
 
 
 def optional_of(value: Type) -> Type:
     """The type of a value that may be absent."""
-    return Type("opaque", "optional_type", (value,))
+    return parametric("opaque", "optional_type", (value,))
 
 
 def type_of(value: Type) -> Type:
     """The type of a type."""
-    return Type("type", "type", (value,))
+    return parametric("type", "type", (value,))
 
 
 def variable(name: str) -> Type:
     """A type that is yet to be found."""
-    return Type("var", name)
+    return Type("var", name, is_open=True)
 
 
 def is_optional(type_: Type) -> bool:
     """Whether values of the type may be absent."""
     return type_.kind == "opaque" and type_.name == "optional_type"
+
+
+def describe(type_: Type) -> str:
+    """The type as the messages of the checker print it."""
+    return _printed(type_, _DESCRIPTIONS)
+
+
+def _printed(type_: Type, names: Mapping[Type, str]) -> str:
+    """Without recursion: types nest deep."""
+    pieces: list[str] = []
+    work: list[Type | str] = [type_]
+    while work:
+        part = work.pop()
+        if isinstance(part, str):
+            pieces.append(part)
+        elif part.parameters:
+            first, *others = part.parameters
+            pieces.append(f"{part.name}(")
+            work.append(")")
+            for other in reversed(others):
+                work += (other, ", ")
+            work.append(first)
+        else:
+            pieces.append(names.get(part, part.name))
+    return "".join(pieces)

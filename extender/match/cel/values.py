@@ -1,14 +1,30 @@
-"""Values at run time.
+"""Values at run time: what they are, when they are equal, how large they are, how they print.
 
 bool, int, float, str, bytes, None, list and dict are Python's own; lists and dicts are never
-changed once made. The rest is here. An unsigned integer, a duration and a timestamp are integers
-of a class of their own, told apart by `type(value) is ...`, never by isinstance.
-Keys of a dict: str, int, Uint, float and, for booleans, BoolKey (in Python True == 1).
+changed once made. The rest is here, or with its functions (`library`). An unsigned integer, a
+duration and a timestamp are integers of a class of their own, told apart by `type(value) is ...`,
+never by isinstance. Keys of a dict come from `map_key` and are read with `from_key`.
 """
 
-from typing import Final, Generic, TypeVar
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from decimal import Decimal
+from types import NoneType
+from typing import Final, TypeAlias
 
-V = TypeVar("V")
+from msgspec import Struct
+
+from extender.match.cel.faults import CostLimitError, EvaluationError
+
+Value: TypeAlias = object
+
+INT_MIN: Final = -(1 << 63)
+INT_MAX: Final = (1 << 63) - 1
+UINT_MAX: Final = (1 << 64) - 1
+
+# No value may grow beyond these; the cost limit of upstream would allow less than ten times them.
+MAX_TEXT: Final = 10_000_000
+MAX_ITEMS: Final = 1_000_000
+COST_LIMIT_EXCEEDED: Final = "operation cancelled: actual cost limit exceeded"
 
 
 class Uint(int):
@@ -24,6 +40,234 @@ class Duration(int):
 
 
 class Timestamp(int):
-    """Nanoseconds since the epoch."""
+    """Nanoseconds since the epoch; the offset of the text it came from (seconds) is kept.
 
-    __slots__ = ()
+    Only `string` and `format` know the offset; equality, order and the accessors do not.
+    """
+
+    offset = 0
+
+
+class OptionalValue(Struct, frozen=True, eq=False, gc=False):
+    """A value that may be absent."""
+
+    value: Value
+    present: bool = True
+
+
+class TypeValue(Struct, frozen=True, gc=False):
+    """A type as a value."""
+
+    name: str
+
+
+class OddKey(Struct, frozen=True, eq=False, gc=False):
+    """A map key that equals only itself: lists, maps, NaN."""
+
+    value: Value
+
+
+NONE: Final = OptionalValue(None, present=False)
+MISSING: Final = object()
+
+_TYPE_NAMES: Final[Mapping[type, str]] = {
+    NoneType: "null_type",
+    bool: "bool",
+    int: "int",
+    Uint: "uint",
+    float: "double",
+    str: "string",
+    bytes: "bytes",
+    list: "list",
+    dict: "map",
+    Duration: "google.protobuf.Duration",
+    Timestamp: "google.protobuf.Timestamp",
+    OptionalValue: "optional_type",
+    TypeValue: "type",
+}
+_NUMBERS: Final = frozenset({int, Uint, float})
+_SIZED: Final = frozenset({str, bytes, list, dict})
+_KEYS_BY_VALUE: Final = frozenset({bool, Uint, float, NoneType, Duration, Timestamp, TypeValue})
+
+
+def type_name(value: Value) -> str:
+    """The name of the type of a value, without parameters."""
+    name = _TYPE_NAMES.get(type(value))
+    return name if name is not None else str(getattr(value, "type_name"))  # noqa: B009
+
+
+def size(value: Value) -> int:
+    """How large a value is for the sake of its cost: 1 for all that has no size."""
+    if type(value) in _SIZED:
+        return len(value)  # type: ignore[arg-type]
+    own: int = getattr(value, "size", 1)
+    return own
+
+
+def bound_text(length: int) -> None:
+    """Refuse to build a text that is too long."""
+    if length > MAX_TEXT:
+        raise CostLimitError(COST_LIMIT_EXCEEDED)
+
+
+def bound_items(count: int) -> None:
+    """Refuse to build a list or a map that is too large."""
+    if count > MAX_ITEMS:
+        raise CostLimitError(COST_LIMIT_EXCEEDED)
+
+
+def _parts(value: Value) -> Collection[Value]:
+    if type(value) is list:
+        return value
+    if type(value) is dict:
+        return value.values()
+    return (value.value,) if type(value) is OptionalValue else ()
+
+
+def equals(a: Value, b: Value) -> bool:
+    """CEL's `==`: numbers across their types, the rest only within one type; NaN equals nothing."""
+    kind = type(a)
+    if kind is not type(b):
+        return kind in _NUMBERS and type(b) in _NUMBERS and _numbers_equal(a, b)
+    if kind is list or kind is dict or kind is OptionalValue:
+        return _all_equal([(a, b)])
+    return a == b
+
+
+def _numbers_equal(a: Value, b: Value) -> bool:
+    # An integer is rounded to a double before it is compared with one.
+    if type(a) is float or type(b) is float:
+        return float(a) == float(b)  # type: ignore[arg-type]
+    return a == b
+
+
+def _all_equal(pending: list[tuple[Value, Value]]) -> bool:
+    """Whether all pairs are equal; not recursive, as values can be nested deeper than calls."""
+    steps = 0
+    while pending:
+        a, b = pending.pop()
+        steps += len(_parts(a))
+        bound_items(steps)
+        if type(a) is list and type(b) is list:
+            if len(a) != len(b):
+                return False
+            pending.extend(zip(a, b, strict=True))
+        elif type(a) is dict and type(b) is dict:
+            if len(a) != len(b):
+                return False
+            pending.extend((value, find(b, from_key(key), key)) for key, value in a.items())
+        elif type(a) is OptionalValue and type(b) is OptionalValue:
+            if a.present != b.present:
+                return False
+            pending.append((a.value, b.value))
+        elif not equals(a, b):
+            return False
+    return True
+
+
+def in_list(value: Value, items: Sequence[Value]) -> bool:
+    """Whether a list has an element that equals the value."""
+    if type(value) is str:
+        return value in items
+    return any(equals(value, item) for item in items)
+
+
+def index_list(items: Sequence[Value], index: Value) -> Value:
+    """`items[index]`; a double or an unsigned integer will do if it is a whole number."""
+    position = _position(index)
+    if 0 <= position < len(items):
+        return items[position]
+    raise EvaluationError(f"index out of bounds: {shown(index)}")
+
+
+def _position(index: Value) -> int:
+    if type(index) is int:
+        return index
+    if type(index) is Uint and index <= INT_MAX:
+        return int(index)
+    if type(index) is float and (whole := _whole(index)) is not None and _is_int(whole):
+        return whole
+    if type(index) is Uint or type(index) is float:
+        raise EvaluationError(f"unsupported index value {shown(index)} in list")
+    raise EvaluationError(f"unsupported index type '{type_name(index)}' in list")
+
+
+def index_map(entries: Mapping[Hashable, Value], key: Value) -> Value:
+    """`entries[key]`."""
+    value = find(entries, key)
+    if value is MISSING:
+        raise EvaluationError(f"no such key: {shown(key)}")
+    return value
+
+
+def map_key(value: Value) -> Hashable:
+    """The key of a dict that stands for a value: in Python 1, 1.0 and True would be one key."""
+    kind = type(value)
+    if kind is str or kind is int:
+        return value
+    if kind is bytes:
+        raise EvaluationError("internal error: runtime error: hash of unhashable type types.Bytes")
+    if kind in _KEYS_BY_VALUE and value == value:
+        return kind, value
+    return OddKey(value)
+
+
+def from_key(key: Hashable) -> Value:
+    """The value that a key of a dict stands for."""
+    if type(key) is tuple:
+        return key[1]
+    return key.value if type(key) is OddKey else key
+
+
+def find(entries: Mapping[Hashable, Value], value: Value, key: Hashable = MISSING) -> Value:
+    """What the map has for a value, or MISSING; a number finds the equal integer of another type.
+
+    `key` is the key of the value, where it is known.
+    """
+    if not entries:
+        return MISSING
+    found = entries.get(map_key(value) if key is MISSING else key, MISSING)
+    if found is not MISSING or type(value) not in _NUMBERS:
+        return found
+    whole = _whole(value) if type(value) is float else int(value)  # type: ignore[call-overload]
+    if whole is None:
+        return MISSING
+    if _is_int(whole) and type(value) is not int:
+        found = entries.get(whole, MISSING)
+    if found is MISSING and 0 <= whole <= UINT_MAX and type(value) is not Uint:
+        found = entries.get((Uint, whole), MISSING)
+    return found
+
+
+def _whole(number: float) -> int | None:
+    return int(number) if number.is_integer() else None
+
+
+def _is_int(whole: int) -> bool:
+    # The lowest integer is left out as well: upstream takes its double for out of range.
+    return INT_MIN < whole <= INT_MAX
+
+
+def shown(value: Value) -> str:
+    """A value inside of an error text, as Go's `%v` prints it; of aggregates only the type."""
+    if type(value) is str:
+        return value
+    if type(value) is bool:
+        return "true" if value else "false"
+    if type(value) is int or type(value) is Uint:
+        return str(int(value))
+    if type(value) is float:
+        return double_text(value)
+    return type_name(value)
+
+
+def double_text(number: float) -> str:
+    """A double as Go's `%g` prints it: the shortest digits that read back as the same double."""
+    if number != number:
+        return "NaN"
+    if number in (float("inf"), float("-inf")):
+        return "+Inf" if number > 0 else "-Inf"
+    if number == 0 or 1e-4 <= abs(number) < 1e6:
+        return repr(number).removesuffix(".0")
+    mantissa, _, exponent = f"{Decimal(repr(number)).normalize():e}".partition("e")
+    return f"{mantissa}e{int(exponent):+03d}"

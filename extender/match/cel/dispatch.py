@@ -1,0 +1,125 @@
+"""Which function a call runs: known in advance, or found by the types that its arguments have."""
+
+import operator
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from types import NoneType
+from typing import Any, Final
+
+from extender.match.cel import library
+from extender.match.cel.declarations import OVERLOADS
+from extender.match.cel.faults import EvaluationError
+from extender.match.cel.types import Type
+from extender.match.cel.values import (
+    MISSING,
+    Duration,
+    OptionalValue,
+    Timestamp,
+    TypeValue,
+    Uint,
+    Value,
+    bound_items,
+    equals,
+    find,
+    from_key,
+    in_list,
+    type_name,
+)
+
+NO_SUCH_OVERLOAD: Final = "no such overload"
+
+# Functions that upstream has one implementation of, whatever the overload: their arguments are all
+# evaluated even if one fails, and the text of the error is shorter.
+_ONE_FOR_ALL: Final = frozenset(
+    {
+        *("!_", "-_", "@in", "_%_", "_*_", "_+_", "_-_", "_/_", "_<=_", "_<_", "_>=_", "_>_"),
+        *("_==_", "_!=_", "size", "type", "dyn", "matches", "sort", "@sortByAssociatedKeys"),
+    }
+)
+_GO_TYPES: Final[Mapping[type, str]] = {
+    NoneType: "types.Null",
+    bool: "types.Bool",
+    int: "types.Int",
+    Uint: "types.Uint",
+    float: "types.Double",
+    str: "types.String",
+    bytes: "types.Bytes",
+    list: "*types.baseList",
+    dict: "*types.baseMap",
+    Duration: "types.Duration",
+    Timestamp: "types.Timestamp",
+    OptionalValue: "*types.Optional",
+    TypeValue: "*types.Type",
+}
+
+
+def _add_lists(a: list[Value], b: list[Value]) -> list[Value]:
+    bound_items(len(a) + len(b))
+    return a + b
+
+
+def _in_map(value: Value, entries: Mapping[Hashable, Value]) -> bool:
+    return find(entries, value) is not MISSING
+
+
+IMPLEMENTATIONS: Final[Mapping[str, Callable[..., Any]]] = {
+    **library.IMPLEMENTATIONS,
+    "logical_not": operator.not_,
+    "equals": equals,
+    "not_equals": lambda a, b: not equals(a, b),
+    "in_list": in_list,
+    "in_map": _in_map,
+    "add_list": _add_lists,
+}
+
+
+def go_type(value: Value) -> str:
+    """What Go calls the type of a value."""
+    return _GO_TYPES.get(type(value)) or type_name(value)
+
+
+def is_one_for_all(function: str) -> bool:
+    """Whether upstream has one implementation for all overloads of the function."""
+    return function in _ONE_FOR_ALL
+
+
+def accepts(parameter: Type, value: Value) -> bool:
+    """Whether a value may be an argument; of lists and maps, the first entry decides."""
+    while parameter.kind not in ("dyn", "var"):
+        if parameter.name != type_name(value):
+            return False
+        if type(value) is list and value:
+            parameter, value = parameter.parameters[0], value[0]
+        elif type(value) is dict and value:
+            key, entry = next(iter(value.items()))
+            if not accepts(parameter.parameters[0], from_key(key)):
+                return False
+            parameter, value = parameter.parameters[1], entry
+        else:
+            return True
+    return True
+
+
+def dispatcher(function: str, overloads: Sequence[str]) -> Callable[..., Any]:
+    """A function that takes the first of the overloads that accepts the arguments."""
+    candidates = [
+        (OVERLOADS[overload].parameters, IMPLEMENTATIONS[overload]) for overload in overloads
+    ]
+
+    def dispatch(*values: Value) -> Any:
+        for parameters, implementation in candidates:
+            if all(map(accepts, parameters, values)):
+                return implementation(*values)
+        if function in _ONE_FOR_ALL:
+            raise EvaluationError(NO_SUCH_OVERLOAD)
+        raise EvaluationError(
+            f"{NO_SUCH_OVERLOAD}: {function}({', '.join(map(type_name, values))})"
+        )
+
+    return dispatch
+
+
+def as_bool(value: Value) -> bool:
+    """The value, if it is a bool."""
+    if value is True or value is False:
+        return value
+    raise EvaluationError(NO_SUCH_OVERLOAD)

@@ -1,0 +1,90 @@
+"""Macros over lists and maps: which loop they become.
+
+No accumulator is kept, for what each macro does with it is known.
+"""
+
+from collections.abc import Generator
+from typing import cast
+
+from extender.match.cel.ast import Call, Expr, Fold, ListExpr
+from extender.match.cel.loops import asking, collecting, counting, deciding, inserting
+from extender.match.cel.plan import Code, Run, compose
+from extender.match.cel.plan_aggregates import LIST_COST
+from extender.match.cel.plan_attributes import bound
+from extender.match.cel.plan_logic import strict
+from extender.match.cel.plan_ranges import Loop, loop_over
+from extender.match.cel.planning import Branch, Planning, Steps, Variable
+
+_Body = Generator[Expr | Branch, Code, tuple[Code | None, Code]]
+
+
+def plan_fold(planning: Planning, expr: Fold) -> Steps:
+    if expr.macro == "bind":
+        return (yield from _plan_bind(planning, expr))
+    source = yield expr.range
+    names = [name for name in (expr.variable, expr.variable2) if name]
+    slots = [planning.new_slot() for _ in names]
+    for name, slot in zip(names, slots, strict=True):
+        planning.enter(name, Variable(slot))
+    predicate, element = yield from _plan_body(planning, expr)
+    for name in names:
+        planning.leave(name)
+    loop = loop_over(source, planning.type_of(expr.range), slots, sound=planning.sound)
+    run = _loop(planning, expr, loop, predicate, element)
+    # The work of the body is counted element by element, not here.
+    parts = [part.depth for part in (predicate, element) if part is not None]
+    body = Code(run, depth=1 + max(parts))
+    return planning.settle(compose(run, (source,), later=(body,)))
+
+
+def _plan_bind(planning: Planning, expr: Fold) -> Steps:
+    init = yield expr.init
+    slot = planning.new_slot()
+    planning.enter(expr.accumulator, Variable(slot, init))
+    result = yield expr.result
+    planning.leave(expr.accumulator)
+    return planning.settle(bound(slot, result))
+
+
+def _plan_body(planning: Planning, expr: Fold) -> _Body:
+    """What is asked of each element, if it is asked beside, and what is done with it."""
+    step = cast(Call, expr.step)
+    if expr.macro in ("all", "exists", "exists_one"):
+        verdict = yield step.args[expr.macro != "exists_one"]
+        return None, strict(planning, verdict)
+    asked, growth = _growth(step)
+    predicate = None if asked is None else strict(planning, (yield asked))
+    return predicate, (yield from _plan_element(planning, growth))
+
+
+def _growth(step: Call) -> tuple[Expr | None, Call]:
+    """The predicate of a step, if there is one, and the call by which the result grows."""
+    if step.function != "_?_:_":
+        return None, step
+    return step.args[0], cast(Call, step.args[1])
+
+
+def _plan_element(planning: Planning, growth: Call) -> Steps:
+    """What a list or a map grows by, with the cost of that call."""
+    addition = growth.args[-1]
+    if isinstance(addition, ListExpr) and growth.function == "_+_":
+        element = yield addition.elements[0]
+        if not element.constant:
+            element = planning.settle(compose(element.run, (element,), cost=LIST_COST))
+    else:
+        element = yield addition
+    return planning.settle(compose(element.run, (element,), cost=1))
+
+
+def _loop(planning: Planning, expr: Fold, loop: Loop, predicate: Code | None, element: Code) -> Run:
+    if expr.macro == "all" or expr.macro == "exists":
+        return deciding(loop, element, stop=expr.macro == "exists")
+    if expr.macro == "exists_one":
+        return counting(loop, element)
+    failure = planning.new_slot()
+    if predicate is not None:
+        loop = asking(loop, predicate, failure)
+    if expr.macro == "list":
+        return collecting(loop, element, failure)
+    _, growth = _growth(cast(Call, expr.step))
+    return inserting(loop, element, failure, keyed=len(growth.args) == 3)
