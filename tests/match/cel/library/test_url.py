@@ -112,55 +112,13 @@ def test_value() -> None:
     assert (type_name(url("http://a")), size(url("http://a"))) == ("kubernetes.URL", 1)
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        pytest.param("", "empty url", id="nothing"),
-        pytest.param("a", "invalid URI for request", id="a relative path"),
-        pytest.param("1a:b", "invalid URI for request", id="a scheme that is none"),
-        pytest.param(":a", "missing protocol scheme", id="a colon first"),
-        pytest.param(
-            "a\x7f", "net/url: invalid control character in URL", id="a control character"
-        ),
-        pytest.param("http://a b/", 'invalid character " " in host name', id="a space in a host"),
-        pytest.param("http://a%41", 'invalid URL escape "%41"', id="an escape for ASCII"),
-        pytest.param("http://a%é", 'invalid URL escape "%é"', id="no escape in a host"),
-        pytest.param("http://a/%zz", 'invalid URL escape "%zz"', id="no escape in a path"),
-        pytest.param("http://a/%a", 'invalid URL escape "%a"', id="half an escape"),
-        pytest.param("http://a/%aé", r'invalid URL escape "%a\xc3"', id="half a character"),
-        pytest.param("http://u%zz@a", 'invalid URL escape "%zz"', id="no escape in a user"),
-        pytest.param("http://u:%z:@a", 'invalid URL escape "%z:"', id="no escape in a password"),
-        pytest.param("http://a b@c", "net/url: invalid userinfo", id="a space in a user"),
-        pytest.param("http://a:b", 'invalid port ":b" after host', id="a port of letters"),
-        pytest.param("http://a:1:2", 'invalid port ":1:2" after host', id="two ports"),
-        pytest.param("db://a:1:b", 'invalid port ":b" after host', id="a last port of letters"),
-        pytest.param("http://[::1]a", 'invalid port "a" after host', id="a letter behind IPv6"),
-        pytest.param("http://[::1", "missing ']' in host", id="an open bracket"),
-        pytest.param("http://a[::1]", "invalid IP-literal", id="a bracket inside"),
-        pytest.param("http://[1.2.3.4]", "invalid IP-literal", id="IPv4 in brackets"),
-        pytest.param(
-            "http://[a]", 'invalid host: ParseAddr("a"): unable to parse IP', id="no address"
-        ),
-        pytest.param(
-            "http://[fe80::%ff]",
-            r'invalid host: ParseAddr("fe80::\xff"): each colon-separated field must have at '
-            r'least one digit (at "\xff")',
-            id="no UTF-8 in an address",
-        ),
-        pytest.param("http://[::1%25%2f]", 'invalid URL escape "%2f"', id="a slash in a zone"),
-        pytest.param(
-            "http://[::1%25a^]", 'invalid character "^" in host name', id="a mark in a zone"
-        ),
-    ],
-)
-def test_refused(text: str, reason: str) -> None:
-    shown = text.replace("\x7f", r"\x7f")
+def test_refused() -> None:
     with pytest.raises(EvaluationError) as error:
-        url(text)
+        url("a")
     assert str(error.value) == (
-        f'URL parse error during conversion from string: parse "{shown}": {reason}'
+        'URL parse error during conversion from string: parse "a": invalid URI for request'
     )
-    assert OVERLOADS["is_url_string"](text) is False
+    assert OVERLOADS["is_url_string"]("a") is False
 
 
 @pytest.mark.parametrize(
