@@ -1,6 +1,7 @@
 r"""The names that Go's regular expressions know behind `\p`, in the spelling of RE2."""
 
 import functools
+from array import array
 from collections.abc import Mapping
 from typing import Final
 
@@ -97,7 +98,7 @@ def member(name: str, *, negative: bool, fold: bool) -> str | None:
 @functools.cache
 def _ranges(negated: str, *, fold: bool) -> str:
     """The ranges of a negated class: a class can be negated as a whole only."""
-    every = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
+    every = array("I", range(0x110000)).tobytes().decode("utf-32", "ignore")  # no surrogates
     runs = re2.compile(f"{'(?i)' if fold else ''}{negated}+").finditer(every)
     ends = ((ord(every[run.start()]), ord(every[run.end() - 1])) for run in runs)
     return "".join(f"\\x{{{first:x}}}-\\x{{{last:x}}}" for first, last in ends)
