@@ -114,7 +114,8 @@ def test_depth_does_not_matter() -> None:
     assert equals(nested, [nested[0]])  # type: ignore[index]
 
 
-def test_one_list_many_times_over_is_too_much() -> None:
+def test_one_list_many_times_over_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(values, "MAX_ITEMS", 10_000)
     doubled: Value = [1]
     for _ in range(100):
         doubled = [doubled, doubled]
