@@ -27,7 +27,7 @@ _CATEGORIES: Final[Mapping[str, str]] = {
     "Me": "Enclosingmark",
     "Mn": "Nonspacingmark",
     "N": "Number",
-    "Nd": "Decimalnumber Digit",
+    "Nd": "Decimalnumber Digit",  # codespell:ignore nd
     "Nl": "Letternumber",
     "No": "Othernumber",
     "P": "Punctuation Punct",
@@ -64,7 +64,7 @@ _SCRIPTS: Final = (
     "Nandinagari Newa Nko Nushu Ogham Oriya Osage Osmanya Palmyrene Phoenician Rejang Runic "
     "Samaritan Saurashtra Sharada Shavian Siddham Sinhala Sogdian Soyombo Sundanese Syriac "
     "Tagalog Tagbanwa Takri Tamil Tangsa Tangut Telugu Thaana Thai Tibetan Tifinagh Tirhuta "
-    "Toto Ugaritic Vai Vithkuqi Wancho Yezidi Yi "
+    "Toto Ugaritic Vai Vithkuqi Wancho Yezidi Yi "  # codespell:ignore vai
 )
 _NAMED: Final = frozenset({"Any", *_CATEGORIES, *_SCRIPTS.split()})
 _VISIBLE: Final = r"\pL\pM\pN\pP\pS\pZ"
