@@ -6,7 +6,7 @@ duration and a timestamp are integers of a class of their own, told apart by `ty
 never by isinstance. Keys of a dict come from `map_key` and are read with `from_key`.
 """
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from decimal import Decimal
 from types import NoneType
 from typing import Final, TypeAlias
@@ -86,6 +86,7 @@ _TYPE_NAMES: Final[Mapping[type, str]] = {
     TypeValue: "type",
 }
 _NUMBERS: Final = frozenset({int, Uint, float})
+_AGGREGATES: Final = frozenset({list, dict, OptionalValue})
 _SIZED: Final = frozenset({str, bytes, list, dict})
 _KEYS_BY_VALUE: Final = frozenset({bool, Uint, float, NoneType, Duration, Timestamp, TypeValue})
 
@@ -116,22 +117,12 @@ def bound_items(count: int) -> None:
         raise CostLimitError(COST_LIMIT_EXCEEDED)
 
 
-def _parts(value: Value) -> Collection[Value]:
-    if type(value) is list:
-        return value
-    if type(value) is dict:
-        return value.values()
-    return (value.value,) if type(value) is OptionalValue else ()
-
-
 def equals(a: Value, b: Value) -> bool:
     """CEL's `==`: numbers across their types, the rest only within one type; NaN equals nothing."""
     kind = type(a)
     if kind is not type(b):
         return kind in _NUMBERS and type(b) in _NUMBERS and _numbers_equal(a, b)
-    if kind is list or kind is dict or kind is OptionalValue:
-        return _all_equal([(a, b)])
-    return a == b
+    return _aggregates_equal(a, b) if kind in _AGGREGATES else a == b
 
 
 def _numbers_equal(a: Value, b: Value) -> bool:
@@ -141,28 +132,33 @@ def _numbers_equal(a: Value, b: Value) -> bool:
     return a == b
 
 
-def _all_equal(pending: list[tuple[Value, Value]]) -> bool:
-    """Whether all pairs are equal; not recursive, as values can be nested deeper than calls."""
+def _aggregates_equal(a: Value, b: Value) -> bool:
+    """Not recursive, as values can be nested deeper than calls."""
+    pending = [(a, b)]
     steps = 0
     while pending:
-        a, b = pending.pop()
-        steps += len(_parts(a))
-        bound_items(steps)
-        if type(a) is list and type(b) is list:
-            if len(a) != len(b):
-                return False
-            pending.extend(zip(a, b, strict=True))
-        elif type(a) is dict and type(b) is dict:
-            if len(a) != len(b):
-                return False
-            pending.extend((value, find(b, from_key(key), key)) for key, value in a.items())
-        elif type(a) is OptionalValue and type(b) is OptionalValue:
-            if a.present != b.present:
-                return False
-            pending.append((a.value, b.value))
-        elif not equals(a, b):
+        pairs = _pairs(*pending.pop())
+        if pairs is None:
             return False
+        steps += len(pairs)
+        bound_items(steps)
+        for pair in pairs:
+            if type(pair[0]) in _AGGREGATES and type(pair[0]) is type(pair[1]):
+                pending.append(pair)
+            elif not equals(*pair):
+                return False
     return True
+
+
+def _pairs(a: Value, b: Value) -> list[tuple[Value, Value]] | None:
+    """What must be equal for two aggregates of one type to be equal; None if they cannot be."""
+    if type(a) is OptionalValue and type(b) is OptionalValue:
+        return [(a.value, b.value)] if a.present == b.present else None
+    if size(a) != size(b):
+        return None
+    if type(a) is dict and type(b) is dict:
+        return [(value, find(b, from_key(key), key)) for key, value in a.items()]
+    return list(zip(a, b, strict=True))  # type: ignore[call-overload]
 
 
 def in_list(value: Value, items: Sequence[Value]) -> bool:

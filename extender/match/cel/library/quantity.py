@@ -8,10 +8,9 @@ there a quantity in a variable may stop to be an integer; here nothing changes.
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_UP, Context, Decimal
 from typing import ClassVar, Final
-
-from msgspec import Struct
 
 from extender.match.cel.faults import CostLimitError, EvaluationError
 from extender.match.cel.values import COST_LIMIT_EXCEEDED, INT_MAX, INT_MIN, Value
@@ -43,7 +42,8 @@ _EXACT: Final = Context(
 _MOST: Final = Decimal(INT_MAX)  # of binary quantities; decimal ones have no bound
 
 
-class Quantity(Struct, frozen=True, eq=False, gc=False):
+@dataclass(frozen=True, slots=True, eq=False)
+class Quantity:
     """An amount, and the power of ten of its last digit.
 
     `value` is the integer of 64 bits that it is kept in, None if it is kept as a decimal.
@@ -58,7 +58,7 @@ class Quantity(Struct, frozen=True, eq=False, gc=False):
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Quantity):
-            return NotImplemented
+            return False
         if other.computed:
             # Upstream does not know its own sums when they are on the right.
             raise EvaluationError("no such overload")

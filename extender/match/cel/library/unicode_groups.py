@@ -1,6 +1,7 @@
 r"""The names that Go's regular expressions know behind `\p`, in the spelling of RE2."""
 
 import functools
+from array import array
 from collections.abc import Mapping
 from typing import Final
 
@@ -26,7 +27,7 @@ _CATEGORIES: Final[Mapping[str, str]] = {
     "Me": "Enclosingmark",
     "Mn": "Nonspacingmark",
     "N": "Number",
-    "Nd": "Decimalnumber Digit",
+    "Nd": "Decimalnumber Digit",  # codespell:ignore nd
     "Nl": "Letternumber",
     "No": "Othernumber",
     "P": "Punctuation Punct",
@@ -63,7 +64,7 @@ _SCRIPTS: Final = (
     "Nandinagari Newa Nko Nushu Ogham Oriya Osage Osmanya Palmyrene Phoenician Rejang Runic "
     "Samaritan Saurashtra Sharada Shavian Siddham Sinhala Sogdian Soyombo Sundanese Syriac "
     "Tagalog Tagbanwa Takri Tamil Tangsa Tangut Telugu Thaana Thai Tibetan Tifinagh Tirhuta "
-    "Toto Ugaritic Vai Vithkuqi Wancho Yezidi Yi "
+    "Toto Ugaritic Vai Vithkuqi Wancho Yezidi Yi "  # codespell:ignore vai
 )
 _NAMED: Final = frozenset({"Any", *_CATEGORIES, *_SCRIPTS.split()})
 _VISIBLE: Final = r"\pL\pM\pN\pP\pS\pZ"
@@ -97,7 +98,7 @@ def member(name: str, *, negative: bool, fold: bool) -> str | None:
 @functools.cache
 def _ranges(negated: str, *, fold: bool) -> str:
     """The ranges of a negated class: a class can be negated as a whole only."""
-    every = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
+    every = array("I", range(0x110000)).tobytes().decode("utf-32", "ignore")  # no surrogates
     runs = re2.compile(f"{'(?i)' if fold else ''}{negated}+").finditer(every)
     ends = ((ord(every[run.start()]), ord(every[run.end() - 1])) for run in runs)
     return "".join(f"\\x{{{first:x}}}-\\x{{{last:x}}}" for first, last in ends)
