@@ -53,18 +53,38 @@ def _traversal(value: Value) -> int:
     total, pending = 0, [value]
     while pending:
         part = pending.pop()
-        if type(part) is str:
-            total += int(len(part.encode(errors="surrogatepass")) * 0.1)
-        elif type(part) is bytes:
-            total += int(len(part) * 0.1)
-        elif type(part) is list:
-            pending.extend(part)
+        if type(part) is list:
+            parts: Sequence[Value] = part
         elif type(part) is dict:
-            pending.extend(map(from_key, part))
-            pending.extend(part.values())
+            parts = [*map(from_key, part), *part.values()]
         else:
-            total += 1
+            total += _TRAVERSALS.get(type(part), _one)(part)
+            continue
+        kinds = set(map(type, parts))
+        if kinds.isdisjoint(_TRAVERSED):
+            total += len(parts)
+        elif len(kinds) == 1 and kinds <= _TRAVERSALS.keys():
+            total += sum(map(_TRAVERSALS[kinds.pop()], parts))
+        else:
+            pending.extend(parts)
     return total
+
+
+def _one(_: Value) -> int:
+    return 1
+
+
+def _text_traversal(text: Any) -> int:
+    if not text.isascii():
+        text = text.encode(errors="surrogatepass")
+    return int(len(text) * 0.1)
+
+
+_TRAVERSALS: Final[Mapping[type, Callable[[Any], int]]] = {
+    str: _text_traversal,
+    bytes: lambda data: int(len(data) * 0.1),
+}
+_TRAVERSED: Final = frozenset({str, bytes, list, dict})
 
 
 def _self_comparison(items: Value) -> int:

@@ -51,6 +51,18 @@ _GO_TYPES: Final[Mapping[type, str]] = {
     TypeValue: "*types.Type",
 }
 
+# No list or map, and nothing with type variables.
+_SIMPLE: Final[Mapping[str, type]] = {
+    "bool": bool,
+    "int": int,
+    "uint": Uint,
+    "double": float,
+    "string": str,
+    "bytes": bytes,
+    "google.protobuf.Duration": Duration,
+    "google.protobuf.Timestamp": Timestamp,
+}
+
 
 def _add_lists(a: list[Value], b: list[Value]) -> list[Value]:
     bound_items(len(a) + len(b))
@@ -104,8 +116,16 @@ def dispatcher(function: str, overloads: Sequence[str]) -> Callable[..., Any]:
     candidates = [
         (OVERLOADS[overload].parameters, IMPLEMENTATIONS[overload]) for overload in overloads
     ]
+    by_types = {
+        tuple(_SIMPLE[parameter.name] for parameter in parameters): implementation
+        for parameters, implementation in candidates
+        if all(parameter.name in _SIMPLE for parameter in parameters)
+    }
 
     def dispatch(*values: Value) -> Any:
+        simple = by_types.get(tuple(map(type, values)))
+        if simple is not None:
+            return simple(*values)
         for parameters, implementation in candidates:
             if all(map(accepts, parameters, values)):
                 return implementation(*values)

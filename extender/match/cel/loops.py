@@ -10,7 +10,7 @@ from typing import Any, Final
 from extender.match.cel.dispatch import NO_SUCH_OVERLOAD
 from extender.match.cel.faults import EvaluationError
 from extender.match.cel.library.lists import insert, insert_all
-from extender.match.cel.plan import COST_LIMIT, Code, Run, State, over_limit, padded
+from extender.match.cel.plan import COST_LIMIT, Code, Run, State, caught, over_limit, padded
 from extender.match.cel.plan_ranges import Loop
 from extender.match.cel.values import Value, type_name
 
@@ -40,7 +40,8 @@ def deciding(loop: Loop, predicate: Code, *, stop: bool) -> Run:
                     s[0] += _READ if next(elements, _END) is _END else asking + _READ
                     return stop
             except EvaluationError as error:
-                failure = failure or str(error)
+                text = caught(s, error)
+                failure = failure or text
         s[0] += _READ
         if failure is None:
             return not stop
@@ -67,7 +68,7 @@ def counting(loop: Loop, predicate: Code) -> Run:
                     found += 1
                     s[0] += _COUNT
             except EvaluationError as error:
-                failure = str(error)
+                failure = caught(s, error)
         s[0] += _COUNT
         if failure is None:
             return found == 1
@@ -95,7 +96,7 @@ def asking(loop: Loop, predicate: Code, failure: int) -> Loop:
                 if not holds(s):
                     continue
             except EvaluationError as error:
-                s[failure] = str(error)
+                s[failure] = caught(s, error)
                 continue
             yield element
 
@@ -118,7 +119,8 @@ def collecting(loop: Loop, added: Code, failure: int) -> Run:
             try:
                 built.append(make(s))
             except EvaluationError as error:
-                s[failure] = s[failure] or str(error)
+                text = caught(s, error)
+                s[failure] = s[failure] or text
         s[0] += _READ
         if s[failure] is None:
             return built
@@ -150,7 +152,8 @@ def inserting(loop: Loop, added: Code, failure: int, *, keyed: bool) -> Run:
                 elif s[failure] is None:
                     insert_all(entries, _map(added_value))
             except EvaluationError as error:
-                s[failure] = s[failure] or str(error)
+                text = caught(s, error)
+                s[failure] = s[failure] or text
         s[0] += _READ
         if s[failure] is None:
             return entries

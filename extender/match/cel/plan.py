@@ -23,9 +23,11 @@ NO_SLOT: Final = -1
 UNKNOWN: Final = object()
 
 COST_LIMIT: Final = 1_000_000
-# A step takes about 0.1 us. A list of n elements that is built or copied counts n / 8, so this also
-# bounds the memory of one evaluation.
-MAX_STEPS: Final = 1_500_000
+# A step takes about 0.1 us. A list of n elements that is copied counts n / 4 and a text n / 32, so
+# this also bounds the memory of one evaluation.
+MAX_STEPS: Final = 1_000_000
+_FAILURE_STEPS: Final = 20
+_FREE_STEPS: Final = 2
 
 
 class Code(Struct, frozen=True, eq=False):
@@ -38,6 +40,12 @@ class Code(Struct, frozen=True, eq=False):
     slot: int = NO_SLOT  # where in the state the value lies ready
     known: Value = UNKNOWN  # the value, if it is always the same
     constant: bool = False  # known, free, and a constant for upstream as well
+    charges_itself: bool = False  # when it has run
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it can be run as often as one likes, were it not for the steps."""
+        return not self.cost and not self.charges_itself
 
 
 def constant(value: Value) -> Code:
@@ -69,11 +77,17 @@ def spend(s: State, steps: int) -> None:
         raise CostLimitError(COST_LIMIT_EXCEEDED)
 
 
+def caught(s: State, error: EvaluationError) -> str:
+    """What a failure says that does not end the evaluation; it took some work to get here."""
+    spend(s, _FAILURE_STEPS)
+    return str(error)
+
+
 def padded(code: Code) -> Run:
     """The closure for use in a loop: every run counts the work that its cost does not cover."""
     run, work = code.run, code.work
-    if not code.cost:
-        work += 1
+    if code.is_free:
+        work += _FREE_STEPS
     if not work:
         return run
 
@@ -110,4 +124,4 @@ def metered(code: Code, *, units: bool) -> Code:
             raise failure
         return value
 
-    return Code(charged, 0, code.work, code.depth + 1)
+    return Code(charged, 0, code.work, code.depth + 1, charges_itself=True)

@@ -189,5 +189,5 @@ def _plan_ternary(planning: Planning, expr: Call, links: tuple[Qualifier, ...], 
             return if_false(s)
         raise EvaluationError(NO_SUCH_OVERLOAD)
 
-    later, work = (then, otherwise), not condition.cost
+    later, work = (then, otherwise), condition.is_free
     return planning.settle(compose(choose, (condition,), cost=cost, work=work, later=later))

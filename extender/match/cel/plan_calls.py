@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, cast
 
+from msgspec.structs import replace
+
 from extender.match.cel.ast import Call, Expr
 from extender.match.cel.charges import charge_of
 from extender.match.cel.declarations import OVERLOADS
@@ -28,6 +30,7 @@ _CONVERSIONS: Final = frozenset(
         *("int", "string", "timestamp", "type", "uint"),
     }
 )
+_DISPATCH_STEPS: Final = 10
 # What they yield for something known is kept. Others could yield more than is worth keeping.
 _KEPT: Final = frozenset(
     {
@@ -95,6 +98,8 @@ def _invocation(
     sure = overload and _are_sure(planning, overload, parts)
     call = IMPLEMENTATIONS[overload] if sure else dispatcher(function, overloads)
     work = work_of(overloads)
+    if not sure:
+        work = replace(work, always=work.always + _DISPATCH_STEPS)
     if overload in _EQUALITIES and _are_plain(planning, parts, types):
         call, work = _EQUALITIES[overload], NOTHING
     elif not _OF_OPTIONALS.isdisjoint(overloads):

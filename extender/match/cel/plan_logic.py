@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 from extender.match.cel.ast import Call, Expr
 from extender.match.cel.dispatch import as_bool
 from extender.match.cel.faults import EvaluationError
-from extender.match.cel.plan import Code, Run, State, compose
+from extender.match.cel.plan import Code, Run, State, caught, compose
 from extender.match.cel.planning import Planning, Steps
 from extender.match.cel.rereading import taken
 from extender.match.cel.values import OptionalValue
@@ -28,7 +28,7 @@ def plan_logic(planning: Planning, expr: Call) -> Steps:
         run = _either(terms[0].run, terms[1])
     else:
         run = _both(terms[0].run, terms[1])
-    free = sum(not term.cost for term in terms)
+    free = sum(term.is_free for term in terms)
     code = compose(run, terms[:1], work=free, later=terms[1:])
     return planning.settle(code)
 
@@ -60,7 +60,8 @@ def _both(left: Run, right: Code) -> Run:
         try:
             if not left(s):
                 return False
-        except EvaluationError:
+        except EvaluationError as error:
+            caught(s, error)
             s[0] += cost
             if _decides(run, s, stop=False):
                 return False
@@ -78,7 +79,8 @@ def _either(left: Run, right: Code) -> Run:
         try:
             if left(s):
                 return True
-        except EvaluationError:
+        except EvaluationError as error:
+            caught(s, error)
             s[0] += cost
             if _decides(run, s, stop=True):
                 return True
@@ -92,7 +94,8 @@ def _either(left: Run, right: Code) -> Run:
 def _decides(run: Run, s: State, *, stop: bool) -> bool:
     try:
         return run(s) is stop
-    except EvaluationError:
+    except EvaluationError as error:
+        caught(s, error)
         return False
 
 
@@ -106,14 +109,15 @@ def _many(terms: Sequence[Code], stop: bool) -> Run:
             if first(s) is stop:
                 return stop
         except EvaluationError as error:
-            failure = str(error)
+            failure = caught(s, error)
         for run, cost in rest:
             s[0] += cost
             try:
                 if run(s) is stop:
                     return stop
             except EvaluationError as error:
-                failure = failure or str(error)
+                text = caught(s, error)
+                failure = failure or text
         if failure is None:
             return not stop
         raise EvaluationError(failure)
@@ -137,5 +141,5 @@ def plan_or(planning: Planning, expr: Call) -> Steps:
         s[0] += cost
         return run(s)
 
-    code = compose(either, (optional,), work=not optional.cost, later=(alternative,))
+    code = compose(either, (optional,), work=optional.is_free, later=(alternative,))
     return planning.settle(code)

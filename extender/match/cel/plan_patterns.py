@@ -14,7 +14,7 @@ from extender.match.cel.plan import Code, Run, State, compose, spend
 from extender.match.cel.planning import ProgramError
 from extender.match.cel.shapes import invoked
 from extender.match.cel.values import Value, size
-from extender.match.cel.work import search_steps
+from extender.match.cel.work import FINDING_STEPS, search_steps
 
 _FUNCTIONS: Final = frozenset({"matches", "find", "findAll"})
 _SHORT: Final = 1024
@@ -35,9 +35,12 @@ def plan_pattern(invocation: Invocation) -> Code | None:
         run = _search(invocation.parts[0].run, pattern, quarter(len(text)))
         return compose(run, invocation.parts, work=invocation.work.always)
     call = _on_text(_operation(invocation.function, pattern))
+    per_character = FINDING_STEPS if invocation.function == "findAll" else 0
     work = replace(
         invocation.work,
-        by_arguments=lambda searched, *_: search_steps(size(searched), pattern.size),
+        by_arguments=lambda searched, *_: (
+            per_character * size(searched) + search_steps(size(searched), pattern.size)
+        ),
     )
     return invoked(replace(invocation, call=call, work=work, in_order=True))
 

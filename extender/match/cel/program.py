@@ -54,7 +54,9 @@ class Program(Struct, frozen=True):
             exact = plan(_checked(Source(self.expression)), exact=True)
         except ProgramError:  # nested too deeply for that
             return evaluation
-        return _run(exact, [exact.cost, *s[1:5], *exact.locals])
+        again: State = [exact.cost, *s[1:5], *exact.locals]
+        exact_evaluation = _run(exact, again)
+        return evaluation if again[4] > MAX_STEPS else exact_evaluation
 
 
 def _run(plan_: Plan, s: State) -> Evaluation:
