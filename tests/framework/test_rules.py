@@ -67,8 +67,19 @@ def test_an_expression_is_read_from_both_carriers() -> None:
 
     assert native.native.addresses(A)
     assert annotated.annotated.addresses(A)
-    assert not native.joined().tolerates(A, set())
-    assert not annotated.joined().tolerates(A, set())
+    assert native.joined().tolerates(A, set())
+    assert annotated.joined().tolerates(A, set())
+
+
+def test_the_expressions_of_a_pod_are_those_of_both_carriers() -> None:
+    pod = a_pod(
+        {"expression": "true"},
+        toleration("a", "Exists"),
+        annotated_tolerations=[{"expression": "false"}, toleration("b", "Exists")],
+    )
+
+    assert rules.expressions(pod, DEFAULTS) == ("true", "false")
+    assert rules.expressions(a_pod(), DEFAULTS) == ()
 
 
 def test_what_does_not_parse_in_either_carrier_is_noticed() -> None:

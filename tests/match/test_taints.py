@@ -1,7 +1,9 @@
 import msgspec
 import pytest
 
+from extender.errors import AllowanceError
 from extender.match import taints
+from extender.match.cel.programs import Programs
 from extender.match.findings import Finding, Noticed
 from extender.match.gates import FeatureGates
 from extender.match.taints import Tolerations
@@ -13,7 +15,7 @@ SLA_950 = Taint("sla", "950", "NoSchedule")
 
 
 def compiled(*tolerations: Toleration, gates: FeatureGates = ALL_ON) -> Tolerations:
-    return taints.compile_tolerations(tolerations, gates, set())
+    return taints.compile_tolerations(tolerations, gates, Programs(), set())
 
 
 def tolerates(toleration: Toleration, taint: Taint, gates: FeatureGates = ALL_ON) -> bool:
@@ -82,20 +84,95 @@ def test_an_operator_whose_gate_is_off_never_matches(operator: str, value: str, 
     assert not tolerates(toleration, SLA_950, FeatureGates(**{gate: False}))
     # Nothing is parsed for an operator that is switched off, so nothing is noticed.
     off = FeatureGates(**{gate: False})
-    bad = taints.compile_tolerations([Toleration("sla", operator, "high")], off, noticed)
+    high = Toleration("sla", operator, "high")
+    bad = taints.compile_tolerations([high], off, Programs(), noticed)
     assert not bad.tolerates(Taint("sla", "low", "NoSchedule"), noticed)
     assert noticed == set()
 
 
-@pytest.mark.parametrize("gates", [ALL_ON, FeatureGates(cel=False)], ids=["gate on", "gate off"])
-def test_an_expression_addresses_every_taint_and_matches_none(gates: FeatureGates) -> None:
-    alone = compiled(Toleration(expression="true"), gates=gates)
-    beside = compiled(Toleration("other", "Exists", "", "NoExecute", None, "true"), gates=gates)
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        pytest.param("true", True, id="everything"),
+        pytest.param("taint.key == 'sla' && int(taint.value) > 900", True, id="a threshold"),
+        pytest.param("taint.key == 'sla' && int(taint.value) > 950", False, id="that is missed"),
+        pytest.param("taint.effect == 'NoExecute'", False, id="another effect"),
+        pytest.param("int(taint.key) > 900", False, id="an error"),
+        pytest.param("taint.kye == 'sla'", False, id="a field that is not there"),
+        pytest.param("'sla'", False, id="no bool"),
+        pytest.param("lists.range(1000000).all(i, i >= 0)", False, id="too costly"),
+    ],
+)
+def test_an_expression_decides_alone(expression: str, expected: bool) -> None:
+    beside = Toleration("other", "Exists", "", "NoExecute", None, expression)
 
-    assert alone.addresses(SLA_950)
-    assert not alone.tolerates(SLA_950, set())
-    assert beside.addresses(SLA_950)
-    assert not beside.tolerates(Taint("other", "", "NoExecute"), set())
+    assert tolerates(Toleration(expression=expression), SLA_950) is expected
+    assert tolerates(beside, SLA_950) is expected
+
+
+def test_an_expression_whose_gate_is_off_addresses_every_taint_and_matches_none() -> None:
+    noticed: Noticed = set()
+    off = FeatureGates(cel=False)
+    broken = [Toleration(expression="true"), Toleration(expression="1 +")]
+    tolerations = taints.compile_tolerations(broken, off, Programs(), noticed)
+
+    assert tolerations.addresses(SLA_950)
+    assert not tolerations.tolerates(SLA_950, noticed)
+    assert noticed == set()
+
+
+def test_an_expression_that_cannot_be_evaluated_is_noticed() -> None:
+    noticed: Noticed = set()
+    number = "int(taint.value) > 900"
+    tolerations = taints.compile_tolerations(
+        [Toleration(expression=number), Toleration(expression="taint")], ALL_ON, Programs(), noticed
+    )
+
+    assert noticed == {
+        Finding(
+            "toleration",
+            "cel",
+            "",
+            "taint",
+            problem="must evaluate to bool, not kubernetes.Taint",
+        )
+    }
+
+    noticed.clear()
+    assert tolerations.tolerates(SLA_950, noticed)
+    assert noticed == set()
+    assert not tolerations.tolerates(Taint("sla", "high"), noticed)
+    (finding,) = noticed
+    assert (finding.source, finding.kind, finding.key, finding.value) == (
+        "taint",
+        "cel",
+        "sla",
+        "high",
+    )
+    assert finding.expression == number
+    assert finding.problem == "type conversion error from 'string' to 'int'"
+
+
+def test_an_expression_that_was_dropped_meanwhile_is_compiled_again() -> None:
+    programs = Programs(max_entries=1)
+    tolerations = taints.compile_tolerations(
+        [Toleration(expression="taint.key == 'sla'")], ALL_ON, programs, set()
+    )
+    programs.problem("true")
+
+    assert tolerations.tolerates(SLA_950, set())
+    assert programs.evictions == 2
+
+
+def test_an_expression_that_takes_too_much_work_is_a_fault_and_no_verdict() -> None:
+    programs = Programs()
+    tolerations = taints.compile_tolerations(
+        [Toleration(expression="true")], ALL_ON, programs, set()
+    )
+    programs.allowance = -1
+
+    with pytest.raises(AllowanceError, match="take more work than one call may do"):
+        tolerations.tolerates(SLA_950, set())
 
 
 def test_an_empty_expression_counts_as_absent() -> None:
@@ -127,6 +204,7 @@ def test_what_does_not_parse_is_noticed_on_both_sides() -> None:
             Toleration("kernel", "SemverLt", "6.1"),
         ],
         ALL_ON,
+        Programs(),
         noticed,
     )
 
@@ -147,7 +225,10 @@ def test_what_does_not_parse_is_noticed_on_both_sides() -> None:
 def test_equal_and_exists_parse_nothing() -> None:
     noticed: Noticed = set()
     tolerations = taints.compile_tolerations(
-        [Toleration("sla", "Exists", "high"), Toleration("sla", "Equal", "high")], ALL_ON, noticed
+        [Toleration("sla", "Exists", "high"), Toleration("sla", "Equal", "high")],
+        ALL_ON,
+        Programs(),
+        noticed,
     )
 
     assert tolerations.tolerates(Taint("sla", "0x"), noticed)

@@ -70,8 +70,9 @@ def test_every_cordoned_node_is_judged_as_in_go_by_annotation() -> None:
             a_pod(toleration(KEY, "Exists", effect="NoExecute")), refused(REASON), id="other effect"
         ),
         pytest.param(a_pod(toleration("", "Lt", "1")), refused(REASON), id="below a number"),
+        pytest.param(a_pod({"expression": f"taint.key == '{KEY}'"}), SUCCESS, id="by expression"),
         pytest.param(
-            a_pod({"expression": "true"}), refused(REASON), id="an expression matches nothing yet"
+            a_pod({"expression": "taint.value != ''"}), refused(REASON), id="not by expression"
         ),
         pytest.param(
             a_pod(toleration(KEY, "Exists"), annotated_tolerations="{"),

@@ -13,6 +13,7 @@ from extender.plugins.taint_toleration import (
     TaintToleration,
 )
 from tests.builders import (
+    JSON,
     PREFIX,
     a_node,
     a_pod,
@@ -268,10 +269,24 @@ ONLY_ANNOTATED = only_annotated("sla: 950")
         ),
         pytest.param(
             [YES],
-            [{"expression": "taint.value > '900'"}],
+            [{"expression": "int(taint.value) > 990"}],
             UNTOLERATED,
             SUCCESS,
-            id="native yes, annotation has an expression, which matches nothing yet",
+            id="native yes, the annotation's expression is false",
+        ),
+        pytest.param(
+            [YES],
+            [{"expression": "taint.value > 900"}],
+            UNTOLERATED,
+            SUCCESS,
+            id="native yes, the annotation's expression does not compile",
+        ),
+        pytest.param(
+            [YES],
+            [{"expression": "int(taint.value) > 900"}],
+            SUCCESS,
+            SUCCESS,
+            id="native yes, the annotation's expression is true",
         ),
         pytest.param(
             [YES],
@@ -308,14 +323,14 @@ ONLY_ANNOTATED = only_annotated("sla: 950")
         pytest.param(
             [],
             [{"expression": "true"}],
-            UNTOLERATED,
-            UNTOLERATED,
+            ONLY_ANNOTATED,
+            SUCCESS,
             id="no native, annotation has an expression",
         ),
         pytest.param(
             [{"expression": "true"}],
             [MATCHES],
-            ONLY_ANNOTATED,
+            SUCCESS,
             SUCCESS,
             id="native has an expression, annotation matches",
         ),
@@ -413,14 +428,15 @@ def test_an_operator_whose_gate_is_off_tolerates_nothing(gates: FeatureGates, ru
         assert scorer_of(off, pod).score(soft).value == 1
 
 
-@pytest.mark.parametrize("cel", [True, False])
-def test_an_expression_is_no_empty_toleration_whatever_its_gate(cel: bool) -> None:
-    plugin = TaintToleration(Settings(gates=FeatureGates(cel=cel)))
+@pytest.mark.parametrize(
+    "rule", [{"expression": "true"}, {"operator": "Exists", "expression": "1"}]
+)
+def test_an_expression_is_no_empty_toleration_when_its_gate_is_off(rule: JSON) -> None:
+    plugin = TaintToleration(Settings(gates=FeatureGates(cel=False)))
     node = a_node("n", taint("sla"))
 
-    for rule in ({"expression": "true"}, {"operator": "Exists", "expression": "true"}):
-        assert judge(plugin, a_pod(rule), node) == untolerated("sla: ")
-        assert judge(plugin, a_pod(annotated_tolerations=[rule]), node) == untolerated("sla: ")
+    assert judge(plugin, a_pod(rule), node) == untolerated("sla: ")
+    assert judge(plugin, a_pod(annotated_tolerations=[rule]), node) == untolerated("sla: ")
 
 
 def test_same_state_same_text() -> None:
@@ -501,10 +517,10 @@ def test_a_node_that_passes_keeps_what_was_noticed() -> None:
             id="by comparison",
         ),
         pytest.param(
-            a_pod({"expression": "true"}),
-            a_node("n", taint("a", "", PREFER)),
+            a_pod({"expression": "taint.key == 'a' && taint.effect == 'PreferNoSchedule'"}),
+            a_node("n", taint("a", "", PREFER), taint("b", "", PREFER)),
             1,
-            id="not by an expression",
+            id="by an expression",
         ),
     ],
 )

@@ -74,7 +74,7 @@ def test_a_taint_is_judged_as_the_rules_are_spelled(
     def matches(rules: list[JSON]) -> bool:
         return any(
             matching.compile_tolerations(
-                [msgspec.convert(rule, Toleration)], config.gates, set()
+                [msgspec.convert(rule, Toleration)], config.gates, config.programs, set()
             ).tolerates(taint, set())
             for rule in rules
         )

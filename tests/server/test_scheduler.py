@@ -469,12 +469,14 @@ async def test_values_that_cannot_be_read_are_told_only_when_asked_for_detail(
         await client.ask("filter", request)
 
     assert quiet == ["filter"]
-    assert caplog.messages[1:] == ["filter", "unreadable value"]
-    assert caplog.records[-1].__dict__["fields"] == {
+    assert caplog.messages[1:] == ["unreadable value", "filter"]
+    assert caplog.records[-2].__dict__["fields"] == {
         "source": "taint",
         "kind": "integer",
         "key": "sla",
         "value": "high",
+        "expression": "",
+        "problem": "",
     }
 
 

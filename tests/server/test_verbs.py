@@ -381,10 +381,17 @@ ONLY_BY_ANNOTATION = "node(s) had NoExecute taint {sla: 950} tolerated only by a
         ),
         pytest.param(
             NATIVE_YES,
-            {"expression": "taint.key == 'sla'"},
+            {"expression": "taint.key == 'other'"},
             ORDINARY,
             None,
-            id="native yes, an expression speaks of every taint and matches none yet",
+            id="native yes, an expression speaks of every taint",
+        ),
+        pytest.param(
+            NATIVE_YES,
+            {"expression": "taint.key == 'sla'"},
+            None,
+            None,
+            id="native yes, an expression that is true",
         ),
     ],
 )

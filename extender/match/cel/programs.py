@@ -13,13 +13,8 @@ from typing import Final
 
 from extender.errors import AllowanceError
 from extender.match.cel.faults import CompileError
-from extender.match.cel.program import (
-    COST_LIMIT,
-    MAX_EXPRESSION_BYTES,
-    Evaluation,
-    Program,
-    compile_expression,
-)
+from extender.match.cel.plan import COST_LIMIT
+from extender.match.cel.program import MAX_BYTES, Evaluation, Program, compile_expression
 from extender.model.core_v1 import Taint
 
 MAX_ENTRIES: Final = 10_000
@@ -203,7 +198,7 @@ class Programs:
 
 def compile_cost(expression: str) -> int:
     """What compiling costs; an expression that is too long is refused unread."""
-    return COMPILE_COST * len(expression) if len(expression) <= MAX_EXPRESSION_BYTES else 0
+    return COMPILE_COST * len(expression) if len(expression) <= MAX_BYTES else 0
 
 
 def _outcome(compile_with: Compile, expression: str) -> Outcome:

@@ -1,0 +1,74 @@
+"""Hostile expressions: each has its verdict, within what may be counted, and no other fault."""
+
+import itertools
+
+import pytest
+
+from extender.match.cel.faults import CompileError
+from extender.match.cel.plan import COST_LIMIT
+from extender.match.cel.program import Evaluation, Program, compile_expression
+from extender.match.cel.programs import Programs
+from extender.match.cel.values import COST_LIMIT_EXCEEDED
+from tests.match.cel import hostile
+from tests.match.cel.hostile import TAINT, Case, Fate
+
+CASES = list(hostile.cases())
+# One charge may cross the limit: that of a call on the largest list or text that there can be.
+MAX_COST_SEEN = 3 * COST_LIMIT
+
+
+def evaluated(program: Program) -> Evaluation:
+    return program.evaluate(TAINT.key, TAINT.value, TAINT.effect)
+
+
+def fate(expression: str) -> tuple[Fate, int]:
+    try:
+        program = compile_expression(expression)
+    except CompileError:
+        return "refused", 0
+    if program.too_costly:
+        return "too costly", 0
+    evaluation = evaluated(program)
+    if evaluation.error is not None:
+        cancelled = evaluation.error == COST_LIMIT_EXCEEDED
+        return ("cancelled" if cancelled else "error"), evaluation.cost
+    return ("true" if evaluation.result else "false"), evaluation.cost
+
+
+def test_there_are_many_of_them_and_no_two_are_alike() -> None:
+    assert len(CASES) >= 60
+    assert len({case.name for case in CASES}) == len({case.expression for case in CASES})
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_hostile_expression_has_its_verdict(case: Case) -> None:
+    verdict, cost = fate(case.expression)
+
+    assert verdict == case.fate
+    assert cost <= (COST_LIMIT if verdict != "cancelled" else MAX_COST_SEEN)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_refusal_is_short_enough_to_show(case: Case) -> None:
+    problem = Programs().problem(case.expression) or ""
+
+    assert len(problem) < 3_000_000
+
+
+def test_the_same_verdict_again() -> None:
+    """Whatever was remembered on the way, in any order."""
+    some = [case for case in CASES if case.fate in ("error", "cancelled", "false")][:20]
+
+    for case in itertools.chain(some, reversed(some)):
+        assert fate(case.expression)[0] == case.fate
+
+
+def test_hundred_thousand_expressions_take_the_room_of_the_cache() -> None:
+    """Memory is flat when what is kept is: entries, text and verdicts are bounded."""
+    programs = Programs(max_entries=100, max_verdicts=150)
+    for number in range(2_000):
+        programs.evaluate(f"taint.key == 'k{number}'", TAINT)
+        programs.problem(f"taint.kye == 'k{number}'")
+
+    assert len(programs) == 100
+    assert programs.evictions == 3_900
