@@ -1,6 +1,7 @@
 """Semantic versions: the strict parser of blang/semver v4, and what `normalize` forgives."""
 
 import re
+import struct
 from collections.abc import Callable, Mapping
 from typing import ClassVar, Final
 
@@ -10,6 +11,10 @@ from extender.match.cel.faults import CostLimitError, EvaluationError
 from extender.match.cel.library.quoting import quoted
 from extender.match.cel.values import COST_LIMIT_EXCEEDED, INT_MAX, UINT_MAX, Value
 
+# What nearly every version is; all its numbers are below 2^64.
+_RELEASE: Final = re.compile(r"(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})")
+_RELEASE_ORDER: Final = struct.Struct(">QQQB").pack
+_LAST: Final = 0xFF
 _DIGITS: Final = re.compile(r"[0-9]*")
 _IDENTIFIER: Final = re.compile(r"[0-9A-Za-z-]*")
 _UINT_DIGITS: Final = 20
@@ -31,6 +36,9 @@ class Semver(Struct, frozen=True, gc=False):
 
 def parse(text: str) -> Semver:
     """The version that a text says; build metadata is checked and forgotten."""
+    if release := _RELEASE.fullmatch(text):
+        major, minor, patch = map(int, release.groups())
+        return Semver(major, minor, patch, _RELEASE_ORDER(major, minor, patch, _LAST))
     if len(text) > _MAX_LENGTH:
         raise CostLimitError(COST_LIMIT_EXCEEDED)
     if not text:
@@ -43,7 +51,7 @@ def parse(text: str) -> Semver:
     patch_text, minus, prerelease = rest.partition("-")
     patch = _number("Patch", patch_text)
     order = b"".join(number.to_bytes(_WORD) for number in (major, minor, patch))
-    order += _prerelease_order(prerelease.split(".")) if minus else b"\xff"
+    order += _prerelease_order(prerelease.split(".")) if minus else bytes([_LAST])
     if plus:
         _check_build(build.split("."))
     return Semver(major, minor, patch, order)
