@@ -67,16 +67,16 @@ def bytes_value(text: str) -> bytes:
     """Bytes, from a text with prefix and quotes: an escape is one byte, all else is UTF-8."""
     body, raw = _body(text[1:])
     if raw:
-        return body.encode()
+        return body.encode(errors="surrogatepass")
     value = bytearray()
     end = 0
     for match in _ESCAPE.finditer(body):
         if match[0][1] in "uU":
             raise LiteralError("unable to unescape string")
-        value += body[end : match.start()].encode()
+        value += body[end : match.start()].encode(errors="surrogatepass")
         value.append(ord(_unescape(match)))
         end = match.end()
-    value += body[end:].encode()
+    value += body[end:].encode(errors="surrogatepass")
     return bytes(value)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from extender.match.cel.dispatch import NO_SUCH_OVERLOAD
 from extender.match.cel.faults import EvaluationError
 from extender.match.cel.library.lists import insert, insert_all
-from extender.match.cel.plan import COST_LIMIT, Code, Run, State, caught, over_limit, padded
+from extender.match.cel.plan import COST_LIMIT, Code, Run, State, caught, over_limit
 from extender.match.cel.plan_ranges import Loop
 from extender.match.cel.values import Value, type_name
 
@@ -22,7 +22,7 @@ _COUNT: Final = 2  # it is read, and added to or compared
 def deciding(loop: Loop, predicate: Code, *, stop: bool) -> Run:
     """`exists` (stops at true) and `all` (at false)."""
     items, slot = loop.items, loop.slot
-    holds = padded(predicate)
+    holds = predicate.run
     # Before each element upstream asks whether to go on, one that follows the decision included.
     asking = 3 if stop else 2
     per_element = asking + _READ + predicate.cost
@@ -53,7 +53,7 @@ def deciding(loop: Loop, predicate: Code, *, stop: bool) -> Run:
 def counting(loop: Loop, predicate: Code) -> Run:
     """`exists_one`."""
     items, slot = loop.items, loop.slot
-    holds, per_element = padded(predicate), predicate.cost
+    holds, per_element = predicate.run, predicate.cost
 
     def count(s: State) -> bool:
         failure: str | None = None
@@ -84,7 +84,7 @@ def asking(loop: Loop, predicate: Code, failure: int) -> Loop:
     else the first time that an element did.
     """
     items, slot = loop.items, loop.slot
-    holds, per_element = padded(predicate), predicate.cost
+    holds, per_element = predicate.run, predicate.cost
 
     def ask(s: State) -> Iterator[Value]:
         for element in items(s):
@@ -106,7 +106,7 @@ def asking(loop: Loop, predicate: Code, failure: int) -> Loop:
 def collecting(loop: Loop, added: Code, failure: int) -> Run:
     """`map`, `filter` and `transformList`."""
     items, slot = loop.items, loop.slot
-    make, per_item = padded(added), _READ + added.cost
+    make, per_item = added.run, _READ + added.cost
 
     def collect(s: State) -> list[Any]:
         s[failure] = None
@@ -132,7 +132,7 @@ def collecting(loop: Loop, added: Code, failure: int) -> Run:
 def inserting(loop: Loop, added: Code, failure: int, *, keyed: bool) -> Run:
     """`transformMap` (the key is that of the element) and `transformMapEntry`."""
     items, slot = loop.items, loop.slot
-    make, per_entry = padded(added), _READ + keyed + added.cost
+    make, per_entry = added.run, _READ + keyed + added.cost
 
     def build(s: State) -> dict[Hashable, Value]:
         s[failure] = None

@@ -26,7 +26,7 @@ COST_LIMIT: Final = 1_000_000
 # A step takes about 0.1 us. A list of n elements that is copied counts n / 4 and a text n / 32, so
 # this also bounds the memory of one evaluation.
 MAX_STEPS: Final = 1_000_000
-_FAILURE_STEPS: Final = 20
+_FAILURE_STEPS: Final = 30
 _FREE_STEPS: Final = 2
 
 
@@ -70,6 +70,11 @@ def compose(
     )
 
 
+def charged(code: Code, cost: int) -> Code:
+    """The same with something to pay for beside."""
+    return Code(code.run, code.cost + cost, code.work, code.depth, code.slot, code.known)
+
+
 def spend(s: State, steps: int) -> None:
     """Count work that upstream does not charge for."""
     s[4] += steps
@@ -83,13 +88,13 @@ def caught(s: State, error: EvaluationError) -> str:
     return str(error)
 
 
-def padded(code: Code) -> Run:
-    """The closure for use in a loop: every run counts the work that its cost does not cover."""
+def padded(code: Code) -> Code:
+    """The code for use in a loop: every run counts the work that its cost does not cover."""
     run, work = code.run, code.work
     if code.is_free:
         work += _FREE_STEPS
     if not work:
-        return run
+        return code
 
     def counted(s: State) -> Any:
         s[4] += work
@@ -97,7 +102,7 @@ def padded(code: Code) -> Run:
             raise CostLimitError(COST_LIMIT_EXCEEDED)
         return run(s)
 
-    return counted
+    return Code(counted, code.cost, depth=code.depth + 1)
 
 
 def over_limit(s: State) -> CostLimitError:

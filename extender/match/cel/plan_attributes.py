@@ -9,7 +9,7 @@ from typing import Any, Final
 from extender.match.cel.ast import Call, Constant, Expr, Ident, Select
 from extender.match.cel.dispatch import NO_SUCH_OVERLOAD, go_type
 from extender.match.cel.faults import EvaluationError
-from extender.match.cel.plan import FIELD_SLOTS, Code, State, compose, constant
+from extender.match.cel.plan import FIELD_SLOTS, Code, State, charged, compose, constant
 from extender.match.cel.plan_links import KEY_TYPES, Qualifier, linked
 from extender.match.cel.planning import Branch, Planning, ProgramError, Steps, Variable
 from extender.match.cel.rereading import reread, survives_reading
@@ -76,11 +76,7 @@ def plan_chain(planning: Planning, request: Branch, *, unit: int) -> Steps:
     field = _field(planning, base, links)
     if field is None:
         field = linked(code, planning.type_of(base), links, sound=planning.sound) if links else code
-    return planning.settle(_charged(field, cost), units=True)
-
-
-def _charged(code: Code, cost: int) -> Code:
-    return Code(code.run, code.cost + cost, code.work, code.depth, code.slot, code.known)
+    return planning.settle(charged(field, cost), units=True)
 
 
 def _unchained(planning: Planning, expr: Expr) -> tuple[Expr, Sequence[tuple[Expr, bool]]]:

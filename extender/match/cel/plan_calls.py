@@ -65,7 +65,7 @@ def plan_call(planning: Planning, expr: Call) -> Steps:
     code = (
         _membership(planning, invocation)
         or _kept(invocation)
-        or plan_pattern(invocation)
+        or plan_pattern(planning, invocation)
         or invoked(invocation)
     )
     return planning.settle(code)

@@ -8,7 +8,7 @@ from typing import cast
 
 from extender.match.cel.ast import Call, Expr, Fold, ListExpr
 from extender.match.cel.loops import asking, collecting, counting, deciding, inserting
-from extender.match.cel.plan import Code, Run, compose
+from extender.match.cel.plan import Code, Run, charged, compose, padded
 from extender.match.cel.plan_aggregates import LIST_COST
 from extender.match.cel.plan_attributes import bound
 from extender.match.cel.plan_logic import strict
@@ -31,10 +31,10 @@ def plan_fold(planning: Planning, expr: Fold) -> Steps:
         planning.leave(name)
     loop = loop_over(source, planning.type_of(expr.range), slots, sound=planning.sound)
     run = _loop(planning, expr, loop, predicate, element)
-    # The work of the body is counted element by element, not here.
-    parts = [part.depth for part in (predicate, element) if part is not None]
-    body = Code(run, depth=1 + max(parts))
-    return planning.settle(compose(run, (source,), later=(body,)))
+    body = [element]
+    if predicate is not None:  # an iterator asks it
+        body.append(Code(predicate.run, depth=predicate.depth + 1))
+    return planning.settle(compose(run, (source,), later=body))
 
 
 def _plan_bind(planning: Planning, expr: Fold) -> Steps:
@@ -51,10 +51,11 @@ def _plan_body(planning: Planning, expr: Fold) -> _Body:
     step = cast(Call, expr.step)
     if expr.macro in ("all", "exists", "exists_one"):
         verdict = yield step.args[expr.macro != "exists_one"]
-        return None, strict(planning, verdict)
+        return None, padded(strict(planning, verdict))
     asked, growth = _growth(step)
-    predicate = None if asked is None else strict(planning, (yield asked))
-    return predicate, (yield from _plan_element(planning, growth))
+    predicate = None if asked is None else padded(strict(planning, (yield asked)))
+    element = yield from _plan_element(planning, growth)
+    return predicate, padded(element)
 
 
 def _growth(step: Call) -> tuple[Expr | None, Call]:
@@ -70,10 +71,10 @@ def _plan_element(planning: Planning, growth: Call) -> Steps:
     if isinstance(addition, ListExpr) and growth.function == "_+_":
         element = yield addition.elements[0]
         if not element.constant:
-            element = planning.settle(compose(element.run, (element,), cost=LIST_COST))
+            element = planning.settle(charged(element, LIST_COST))
     else:
         element = yield addition
-    return planning.settle(compose(element.run, (element,), cost=1))
+    return planning.settle(charged(element, 1))
 
 
 def _loop(planning: Planning, expr: Fold, loop: Loop, predicate: Code | None, element: Code) -> Run:

@@ -11,26 +11,25 @@ from extender.match.cel.faults import EvaluationError
 from extender.match.cel.invocations import Invocation
 from extender.match.cel.library.regex import Pattern, compile_pattern
 from extender.match.cel.plan import Code, Run, State, compose, spend
-from extender.match.cel.planning import ProgramError
+from extender.match.cel.planning import Planning, ProgramError
 from extender.match.cel.shapes import invoked
 from extender.match.cel.values import Value, size
 from extender.match.cel.work import FINDING_STEPS, search_steps
 
 _FUNCTIONS: Final = frozenset({"matches", "find", "findAll"})
 _SHORT: Final = 1024
+# Of all together, in instructions: half a second, and a few megabytes that a program keeps.
+_MAX_PATTERN_SIZE: Final = 250_000
 
 
-def plan_pattern(invocation: Invocation) -> Code | None:
+def plan_pattern(planning: Planning, invocation: Invocation) -> Code | None:
     """Such a call stops at the first argument that fails, however few it has."""
     if invocation.function not in _FUNCTIONS or not invocation.parts[1].constant:
         return None
     text = invocation.parts[1].known
     if type(text) is not str:
         return None
-    try:
-        pattern = compile_pattern(text)
-    except EvaluationError as error:
-        raise ProgramError(str(error)) from None
+    pattern = _compiled(planning, text)
     if invocation.overload == "matches_string" and invocation.texts[0]:
         run = _search(invocation.parts[0].run, pattern, quarter(len(text)))
         return compose(run, invocation.parts, work=invocation.work.always)
@@ -43,6 +42,17 @@ def plan_pattern(invocation: Invocation) -> Code | None:
         ),
     )
     return invoked(replace(invocation, call=call, work=work, in_order=True))
+
+
+def _compiled(planning: Planning, text: str) -> Pattern:
+    try:
+        pattern = compile_pattern(text)
+    except EvaluationError as error:
+        raise ProgramError(str(error)) from None
+    planning.pattern_size += pattern.size
+    if planning.pattern_size > _MAX_PATTERN_SIZE:
+        raise ProgramError("regular expressions are too large together")
+    return pattern
 
 
 def _search(run: Run, pattern: Pattern, price: int) -> Run:

@@ -52,6 +52,7 @@ class Planning:
     def __init__(self, checked: Checked, *, exact: bool) -> None:
         self.checked: Final = checked
         self.slots = FIRST_LOCAL
+        self.pattern_size = 0  # of all regular expressions so far
         # In an exact plan each node charges for itself as soon as it has run.
         self._exact: Final = exact
         # Whether values are sure to have their static types: with dyn they need not, not even

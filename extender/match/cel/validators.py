@@ -16,7 +16,7 @@ from extender.match.cel.ast import (
 from extender.match.cel.checked import Checked
 from extender.match.cel.faults import EvaluationError
 from extender.match.cel.format_calls import format_issue
-from extender.match.cel.library.regex import compile_pattern
+from extender.match.cel.library.patterns import translate
 from extender.match.cel.library.times import parse_duration, parse_timestamp
 from extender.match.cel.source import Issue, IssuesError, Source
 from extender.match.cel.types import Type, describe, is_optional
@@ -27,7 +27,7 @@ LAST_SECOND: Final = 253_402_300_799  # of the year 9999
 _LITERAL_CHECKS: Final[Mapping[str, Callable[[str], object]]] = {
     "duration": parse_duration,
     "timestamp": parse_timestamp,
-    "matches": compile_pattern,
+    "matches": translate,
 }
 
 

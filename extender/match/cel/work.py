@@ -113,7 +113,7 @@ def _read(steps: int) -> Work:
 
 
 _BUILT: Final = Work(by_result=built)
-_COMPARED: Final = Work(10, by_arguments=_compared)
+_COMPARED: Final = Work(20, by_arguments=_compared)
 _LOOKED_UP: Final = Work(by_arguments=_all_with_all)
 _KINDS: Final = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
 

@@ -116,6 +116,8 @@ def test_a_string_has_only_code_points_of_unicode(text: str) -> None:
         pytest.param(r"B'é\x00é'", b"\xc3\xa9\x00\xc3\xa9", id="both"),
         pytest.param(r"br'\xff'", rb"\xff", id="raw"),
         pytest.param("b'''\r\n'''", b"\n", id="line ends are made the same"),
+        pytest.param("b'\ud800\\n\ud800'", b"\xed\xa0\x80\n\xed\xa0\x80", id="half a character"),
+        pytest.param("br'\ud800'", b"\xed\xa0\x80", id="half a character, raw"),
     ],
 )
 def test_bytes_are_read(text: str, expected: bytes) -> None:

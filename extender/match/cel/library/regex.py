@@ -13,8 +13,8 @@ from extender.match.cel.library.patterns import translate
 from extender.match.cel.values import Value, bound_items
 
 # For program and states together. Upstream knows no such limit, but one on the length of the text.
-_MAX_MEMORY: Final = 8 << 20
-_REMEMBERED: Final = 128
+_MAX_MEMORY: Final = 4 << 20
+_REMEMBERED: Final = 32
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
