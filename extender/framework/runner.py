@@ -7,7 +7,7 @@ that reached it. The clock is a parameter, because the core has none.
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from operator import not_
 from typing import Final, TypeVar
@@ -17,6 +17,7 @@ from extender.framework.interface import (
     SUCCESS,
     Code,
     ExtensionPoint,
+    Narrowing,
     NodeFilter,
     NodeScorer,
     Plugin,
@@ -43,6 +44,7 @@ class FilterResult:
     statuses: Sequence[Status]
     ledger: Ledger
     settled: Status | None = None  # the pod itself was refused, whatever the node
+    questions: Mapping[str, NodeFilter] = field(default_factory=dict)  # by plugin
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,12 @@ def run_filter(
     *,
     clock: Clock,
     memory: Memory[NodeFilter, Status] | None = None,
+    narrow: bool = False,
 ) -> FilterResult:
-    """Judge every candidate by every filter plugin; the first refusal of a node stands."""
+    """Judge every candidate by every filter plugin; the first refusal of a node stands.
+
+    Those that pass every plugin may then be narrowed down for the sake of pods in flight.
+    """
     ledger = Ledger(clock)
     memory = Memory() if memory is None else memory
     threads: list[tuple[str, NodeFilter, Thread[NodeFilter, Status]]] = []
@@ -91,7 +97,26 @@ def run_filter(
             statuses[index] = verdicts[key]
         reached = list(compress(reached, passes))
         nodes = list(compress(nodes, passes))
-    return FilterResult(statuses, ledger)
+    questions = {name: question for name, question, _ in threads}
+    if narrow and nodes:
+        _narrow(questions, statuses, reached, nodes)
+    return FilterResult(statuses, ledger, questions=questions)
+
+
+def _narrow(
+    questions: Mapping[str, NodeFilter],
+    statuses: list[Status],
+    reached: Sequence[int],
+    nodes: Sequence[NodeInfo],
+) -> None:
+    for name, question in questions.items():
+        if isinstance(question, Narrowing):
+            kept = question.narrow(nodes)
+            held_back = replace(question.held_back, plugin=name)
+            for index in compress(reached, map(not_, kept)):
+                statuses[index] = held_back
+            reached = list(compress(reached, kept))
+            nodes = list(compress(nodes, kept))
 
 
 def run_score(

@@ -5,7 +5,17 @@ from typing import Final, Literal
 from msgspec import Struct
 
 TypeKind = Literal[
-    "primitive", "well_known", "null", "dyn", "error", "type", "list", "map", "object", "opaque", "var"
+    "primitive",
+    "well_known",
+    "null",
+    "dyn",
+    "error",
+    "type",
+    "list",
+    "map",
+    "object",
+    "opaque",
+    "var",
 ]
 
 
