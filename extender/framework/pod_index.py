@@ -6,7 +6,7 @@ selection that meets the pod, however many pods there are.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,7 +15,7 @@ from extender.framework.node_info import NodeInfo
 from extender.framework.pods import Cohort, PodInfo, Selection, pod_id
 from extender.framework.topology import Inclusion, Tally, Topology
 from extender.match.label_selectors import Selector
-from extender.model.core_v1 import Pod
+from extender.model.core_v1 import ObjectMeta, Pod
 
 MAX_SELECTIONS: Final = 1_024
 MAX_TOPOLOGIES: Final = 64
@@ -79,24 +79,24 @@ class PodIndex:
         if self._in_flight.expire(now):
             self._on_change()
 
-    def answered(self, pod: Pod, nodes: Sequence[NodeInfo], *, waits: bool = False) -> None:
+    def answered(self, pod: Pod, nodes: Iterable[NodeInfo], *, waits: bool = False) -> None:
         """The pod was let pass on these nodes; with none it `waits` for others, or was refused."""
         if not self._reserves:
             return
-        meta = pod.metadata
-        identity = identity_of(pod)
-        namespace = self._namespaces.get(meta.namespace if meta else "")
-        labels = (meta.labels if meta else None) or {}
+        meta = pod.metadata or ObjectMeta()
+        space = self._namespaces.get(meta.namespace)
         selections = [
             selection
-            for selector, selection in (namespace.selections if namespace else {}).items()
-            if selector.counts(labels)
+            for selector, selection in (space.selections if space else {}).items()
+            if selector.counts(meta.labels or {})
         ]
-        if meta is None or not selections or not (nodes or waits):
+        passed = tuple(nodes) if selections else ()
+        identity = identity_of(pod)
+        if not passed and not (selections and waits):
             self._in_flight.release(identity)
             return
         key = f"{meta.namespace}/{meta.name}"
-        self._in_flight.reserve(Reservation(identity, meta.uid, key, nodes, selections, self._now))
+        self._in_flight.reserve(Reservation(identity, meta.uid, key, passed, selections, self._now))
 
     @property
     def in_flight(self) -> int:

@@ -34,6 +34,11 @@ class Snapshot:
     current: bool = True  # False: the source is cut off, and this is how the cluster last was
     pods: PodIndex | None = None  # None: nobody told us of pods
     volumes: Volumes | None = None  # None: nobody told us of volumes
+    generations: Mapping[str, int] = field(default_factory=dict)  # by resource
+
+    def generation_of(self, resources: Iterable[str]) -> int:
+        """One number for several resources; it changes whenever one of them does."""
+        return sum(self.generations.get(resource, 0) for resource in resources)
 
 
 def snapshot_of(nodes: Iterable[Node], *, generation: int = 0) -> Snapshot:

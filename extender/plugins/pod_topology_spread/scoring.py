@@ -1,6 +1,5 @@
 """Soft constraints: the fewer pods a node's domains have, the better."""
 
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import floor, log
