@@ -94,7 +94,7 @@ class FileSource:
     def __init__(self, paths: Sequence[str]) -> None:
         self._paths = tuple(paths)
         self._cache = ClusterCache()
-        self._reads = 0
+        self._snapshot = self._cache.snapshot(generation=0)
         self.reload()
 
     @contextlib.asynccontextmanager
@@ -104,7 +104,7 @@ class FileSource:
 
     def snapshot(self) -> Snapshot:
         """The files as they were read last."""
-        return self._cache.snapshot(generation=self._reads)
+        return self._snapshot
 
     def state(self) -> State:
         """How many objects the files hold."""
@@ -124,4 +124,4 @@ class FileSource:
         cache = ClusterCache()
         manifests.load(self._paths, cache)
         self._cache = cache
-        self._reads += 1
+        self._snapshot = cache.snapshot(generation=self._snapshot.generation + 1)

@@ -71,15 +71,9 @@ def run_filter(
     """
     ledger = Ledger(clock)
     memory = Memory() if memory is None else memory
-    threads: list[tuple[str, NodeFilter, Thread[NodeFilter, Status]]] = []
-    for plugin in profile.filters:
-        thread = _parse(
-            plugin, ExtensionPoint.PRE_FILTER, plugin.pre_filter, pod, snapshot, ledger, memory
-        )
-        if not isinstance(thread.outcome, Status):
-            threads.append((plugin.name, thread.outcome, thread))
-        elif thread.outcome.code is not Code.SKIP:
-            return FilterResult([thread.outcome] * len(candidates), ledger, thread.outcome)
+    threads = _parse_all(profile, pod, snapshot, ledger, memory)
+    if isinstance(threads, Status):
+        return FilterResult([threads] * len(candidates), ledger, threads)
 
     statuses: list[Status] = [SUCCESS] * len(candidates)
     reached: Sequence[int] = range(len(candidates))
@@ -101,6 +95,26 @@ def run_filter(
     if narrow and nodes:
         _narrow(questions, statuses, reached, nodes)
     return FilterResult(statuses, ledger, questions=questions)
+
+
+def _parse_all(
+    profile: Profile,
+    pod: Pod,
+    snapshot: Snapshot,
+    ledger: Ledger,
+    memory: Memory[NodeFilter, Status],
+) -> list[tuple[str, NodeFilter, Thread[NodeFilter, Status]]] | Status:
+    """The questions of every plugin that has one, or the status that settles every node."""
+    threads = []
+    for plugin in profile.filters:
+        thread = _parse(
+            plugin, ExtensionPoint.PRE_FILTER, plugin.pre_filter, pod, snapshot, ledger, memory
+        )
+        if not isinstance(thread.outcome, Status):
+            threads.append((plugin.name, thread.outcome, thread))
+        elif thread.outcome.code is not Code.SKIP:
+            return thread.outcome
+    return threads
 
 
 def _narrow(

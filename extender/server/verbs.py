@@ -71,10 +71,12 @@ class Verbs:
             judged = iter(result.statuses)
             statuses = [result.settled if node is None else next(judged) for node in nodes]
         answer = wire.encode_filter(args, statuses)
-        refused = not (answer.passed or answer.error) and count > 0
-        resources = self._resources(args, result) if refused else frozenset[str]()
+        refused = not answer.passed and count > 0
+        resources = self._resources(args, result, statuses) if refused else frozenset[str]()
         unsettled = refused and any(status.unsettled for status in _distinct(result.statuses))
-        if unsettled:
+        if answer.error:
+            pass
+        elif unsettled:
             # Nobody tells kube-scheduler when it becomes known, but an error it retries by itself.
             answer = wire.encode_filter_error(args, IN_FLIGHT)
         elif resources and not snapshot.current:
@@ -156,11 +158,15 @@ class Verbs:
             narrow=True,
         )
 
-    def _resources(self, args: FilterArgs, result: FilterResult) -> frozenset[str]:
+    def _resources(
+        self, args: FilterArgs, result: FilterResult, statuses: Sequence[Status | None]
+    ) -> frozenset[str]:
         """What the refusals depend on, and may be on its way to us."""
         if result.settled is not None and result.settled.plugin not in _BY_CLUSTER:
             return frozenset()  # a rule of the pod itself cannot be read
         found = plugins.resources({status.plugin for status in _distinct(result.statuses)})
+        if None in statuses:
+            found |= {"nodes"}
         # Nobody knows the nodes better than a request that carries them.
         return found if args.raw is None else found - {"nodes"}
 

@@ -76,9 +76,9 @@ class Live:
 
     async def known(self) -> None:
         """Wait until the extender knows what the API server has."""
-        await eventually(lambda: cached_nodes(self.source.nodes) == true_nodes(self.api))
+        await eventually(lambda: cached_nodes(self.source.cache.nodes) == true_nodes(self.api))
 
-        assert cached_nodes(self.source.nodes) == true_nodes(self.api)
+        assert cached_nodes(self.source.cache.nodes) == true_nodes(self.api)
 
     async def counted(self, series: str) -> float:
         """A value of `/metrics`; 0 where there is none."""
