@@ -150,7 +150,11 @@ async def extender(url: str) -> None:
             if command == "reset":
                 pauses.reset()
             seen = {**vars(pauses), "applied": applied.count, **listed}
-            sizes = {"rss": memory("VmRSS"), "peak": memory("VmHWM"), "objects": len(source.cache.pods)}
+            sizes = {
+                "rss": memory("VmRSS"),
+                "peak": memory("VmHWM"),
+                "objects": len(source.cache.pods),
+            }
             print(json.dumps({**seen, **sizes, "cpu": time.process_time()}), flush=True)
         ticking.cancel()
 

@@ -3,14 +3,17 @@
 Nodes with the same taints hold the same TaintSet, so that a verdict on it is found by identity.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 from weakref import WeakValueDictionary
 
 from msgspec import Struct
 
 from extender.match.taints import HARD_EFFECTS, PREFER_NO_SCHEDULE
 from extender.model.core_v1 import Node, Taint
+
+MAX_LABELS_KEPT: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -36,6 +39,24 @@ class NodeInfo(Struct, frozen=True, gc=False, eq=False):
             and self.unschedulable == other.unschedulable
             and self.labels == other.labels
         )
+
+
+class LabelOf(dict[NodeInfo, str | None]):
+    """What each node has for one label; asked in a column, nothing of it runs in Python."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__()
+        self._key = key
+
+    def __missing__(self, node: NodeInfo) -> str | None:
+        value = self[node] = node.labels.get(self._key)
+        return value
+
+    def column(self, nodes: Sequence[NodeInfo]) -> list[str | None]:
+        """The value of each node, None for a node without it."""
+        if len(self) > MAX_LABELS_KEPT:
+            self.clear()  # nodes that have changed since leave their old selves behind
+        return list(map(self.__getitem__, nodes))
 
 
 class Interner:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from extender.framework.in_flight import InFlight, Reservation
-from extender.framework.node_info import NodeInfo
+from extender.framework.node_info import LabelOf, NodeInfo
 from extender.framework.pods import Cohort, PodInfo, Selection, pod_id
 from extender.framework.topology import Inclusion, Tally, Topology
 from extender.match.label_selectors import Selector
@@ -43,6 +43,7 @@ class PodIndex:
         self._namespaces: dict[str, _Namespace] = {}
         self._selections: OrderedDict[tuple[str, Selector], Selection] = OrderedDict()
         self._topologies: OrderedDict[Hashable, Topology] = OrderedDict()
+        self._labels: OrderedDict[str, LabelOf] = OrderedDict()
         self._in_flight = InFlight()
         self._now = 0.0
 
@@ -141,6 +142,15 @@ class PodIndex:
             topology.refresh(self._nodes)
             self._topologies.move_to_end(identity)
         return topology.tally(selection)
+
+    def labels(self, key: str) -> LabelOf:
+        """What nodes have for one label."""
+        labels = self._labels.get(key)
+        if labels is None:
+            labels = self._labels[key] = LabelOf(key)
+            if len(self._labels) > MAX_TOPOLOGIES:
+                self._labels.popitem(last=False)
+        return labels
 
     # How it is kept.
 

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import repeat
+from itertools import compress, repeat
 from math import inf
 from typing import Final
 
 from extender.framework.interface import SUCCESS, Code, Status, unresolvable
-from extender.framework.node_info import NodeInfo
+from extender.framework.node_info import LabelOf, NodeInfo
 from extender.framework.topology import Tally
 from extender.match.findings import Finding
 from extender.plugins.pod_topology_spread.constraints import Constraint
@@ -27,6 +27,9 @@ SHARE: Final = 16
 MISSING_LABEL: Final = unresolvable(REASON_MISSING_LABEL)
 SKEWED: Final = Status(Code.UNSCHEDULABLE, (REASON,))
 UNSETTLED: Final = Status(Code.UNSCHEDULABLE, (REASON_IN_FLIGHT,), unsettled=True)
+# A verdict is worked with as its place in here: 0 passes.
+VERDICTS: Final = (SUCCESS, MISSING_LABEL, SKEWED, UNSETTLED)
+_PASSES, _MISSING_LABEL, _SKEWED, _UNSETTLED = range(len(VERDICTS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,9 @@ class Skew:
     verdict must hold either way.
     """
 
-    def __init__(self, constraint: Constraint, tally: Tally, asker: Asker) -> None:
+    def __init__(self, constraint: Constraint, tally: Tally, labels: LabelOf, asker: Asker) -> None:
         self.constraint = constraint
+        self._labels = labels
         self._tally = tally
         self._asker = asker
         self._self = int(constraint.matches_itself)
@@ -56,13 +60,14 @@ class Skew:
         self._base = self._with_pods_in_flight()
         self._nominated = self._nominees()
         self._lowest = self._smallest()
-        # Whoever is not in here passes: the refusals by domain, None for a node without one.
-        self.refusals: dict[str | None, Status] = {None: MISSING_LABEL}
         limit = constraint.max_skew - self._self + (0 if self._too_few else self._lowest)
-        self.default = SUCCESS if limit >= 0 else SKEWED
-        self.refusals.update((d, SKEWED) for d, count in self._base.items() if count > limit)
+        full = [domain for domain, count in self._base.items() if count > limit]
+        # The refusals by domain, None for a node without one; who is not in here has the default.
+        self._refusals: dict[str | None, int] = dict.fromkeys(full, _SKEWED)
+        self._refusals[None] = _MISSING_LABEL
+        self._default = _PASSES if limit >= 0 else _SKEWED
         for domain in self._nominated.keys() | self._maybe.keys():
-            if domain not in self.refusals:
+            if domain not in self._refusals:
                 self._judge_unsettled(domain)
 
     @property
@@ -75,9 +80,13 @@ class Skew:
         """How many there are."""
         return len(self._sizes)
 
-    def verdict(self, node: NodeInfo) -> Status:
-        """Of this constraint alone."""
-        return self.refusals.get(node.labels.get(self.constraint.key), self.default)
+    def column(self, nodes: Sequence[NodeInfo]) -> Sequence[int]:
+        """The verdict of this constraint on each node."""
+        return list(map(self._refusals.get, self.domains_of(nodes), repeat(self._default)))
+
+    def domains_of(self, nodes: Sequence[NodeInfo]) -> Sequence[str | None]:
+        """The domain of each node."""
+        return self._labels.column(nodes)
 
     def without(self, node: NodeInfo, victims: Collection[str]) -> Status:
         """The verdict once these pods are gone from the node."""
@@ -89,14 +98,18 @@ class Skew:
             count -= self._tally.selection.victims(node.name, victims)
         return SKEWED if self._fails(domain, count) else SUCCESS
 
-    def chosen(self, open_nodes: Mapping[str, int]) -> frozenset[str]:
+    def chosen(self, open_nodes: Mapping[str | None, int]) -> frozenset[str | None]:
         """The domains to be let pass, given how many nodes pass in each.
 
         Those that nobody may be in yet and that have the fewest pods; among equals those where
         the fewest were seen, because a pod in flight may still fail, then those with most nodes.
         """
         seen = self._tally.counts
-        levels = {d: (self._maybe[d], self._base[d], seen[d]) for d in open_nodes}
+        levels = {
+            domain: (self._maybe[domain], self._base[domain], seen[domain])
+            for domain in open_nodes
+            if domain is not None
+        }
         best = min(levels.values())
         pool = [domain for domain, level in levels.items() if level == best]
         pool.sort(key=open_nodes.__getitem__, reverse=True)
@@ -133,9 +146,9 @@ class Skew:
     def _judge_unsettled(self, domain: str) -> None:
         count = self._base[domain] + self._nominated[domain]
         if self._fails(domain, count):
-            self.refusals[domain] = SKEWED
+            self._refusals[domain] = _SKEWED
         elif self._fails(domain, count + self._maybe[domain]):
-            self.refusals[domain] = UNSETTLED
+            self._refusals[domain] = _UNSETTLED
 
     def _fails(self, domain: str, count: int) -> bool:
         """Whether one more pod is too many in a domain that has so many pods."""
@@ -168,14 +181,15 @@ class SkewFacet:
     skews: tuple[Skew, ...]
 
     def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
-        """What each constraint says of each node, as the identity of its status."""
-        columns = []
-        for skew in self.skews:
-            key, refusals = skew.constraint.key, skew.refusals
-            ids = {domain: id(status) for domain, status in refusals.items()}
-            domains = [node.labels.get(key) for node in nodes]
-            columns.append(list(map(ids.get, domains, repeat(id(skew.default)))))
-        return columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+        """The first refusal of each node, or that it passes."""
+        return self.verdicts(nodes)
+
+    def verdicts(self, nodes: Sequence[NodeInfo]) -> Sequence[int]:
+        """The same, as places in VERDICTS."""
+        first, *others = (skew.column(nodes) for skew in self.skews)
+        for column in others:
+            first = [one or other for one, other in zip(first, column, strict=True)]
+        return first
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,19 +207,18 @@ class HardConstraints:
 
     def filter(self, node: NodeInfo) -> Status:
         """The first refusal, or success."""
-        verdicts = (skew.verdict(node) for skew in self.skews)
-        return next((v for v in verdicts if v is not SUCCESS), SUCCESS)
+        (verdict,) = self.facet.verdicts([node])
+        return VERDICTS[verdict]
 
     def narrow(self, nodes: Sequence[NodeInfo]) -> Sequence[bool]:
         """While others are in flight, let pass so little that everyone knows where this one is."""
         kept = nodes
         for skew in sorted(self.skews, key=lambda skew: skew.domains):
             if skew.crowded:
-                key = skew.constraint.key
-                chosen = skew.chosen(Counter(node.labels[key] for node in kept))
-                kept = [node for node in kept if node.labels[key] in chosen]
-        names = {node.name for node in kept}
-        return [node.name in names for node in nodes]
+                domains = skew.domains_of(kept)
+                chosen = skew.chosen(Counter(domains))
+                kept = list(compress(kept, map(chosen.__contains__, domains)))
+        return list(map(set(kept).__contains__, nodes))
 
     def without(self, node: NodeInfo, victims: Collection[str]) -> Status:
         """The first refusal once these pods are gone from the node."""

@@ -55,7 +55,10 @@ class PodTopologySpread:
             return SKIP
         asker = Asker(identity_of(pod), (pod.spec.priority if pod.spec else None) or 0)
         pairs = zip(hard, tallies, strict=True)
-        return HardConstraints(tuple(Skew(each, tally, asker) for each, tally in pairs))
+        labels = snapshot.pods.labels
+        return HardConstraints(
+            tuple(Skew(each, tally, labels(each.key), asker) for each, tally in pairs)
+        )
 
     def pre_score(self, pod: Pod, snapshot: Snapshot) -> NodeScorer | Status:
         """Take the counts of every soft constraint; SKIP without any."""
@@ -70,9 +73,15 @@ class PodTopologySpread:
             return unresolvable(str(exc))
         if not soft:
             return SKIP
+        labels = snapshot.pods.labels
         return SoftConstraints(
             tuple(
-                Soft(each, tally.selection, None if each.key == HOSTNAME else tally)
+                Soft(
+                    each,
+                    tally.selection,
+                    None if each.key == HOSTNAME else tally,
+                    labels(each.key),
+                )
                 for each, tally in zip(soft, tallies, strict=True)
             )
         )

@@ -1,12 +1,14 @@
 """Soft constraints: the fewer pods a node's domains have, the better."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from itertools import compress, repeat
 from math import floor, log
+from operator import attrgetter
 from typing import Final
 
 from extender.framework.interface import MAX_NODE_SCORE, Score
-from extender.framework.node_info import NodeInfo
+from extender.framework.node_info import LabelOf, NodeInfo
 from extender.framework.pods import Selection
 from extender.framework.topology import Tally
 from extender.match.findings import Finding
@@ -24,12 +26,14 @@ class Soft:
     constraint: Constraint
     selection: Selection
     tally: Tally | None
+    labels: LabelOf
 
-    def count(self, node: NodeInfo) -> int:
-        """The pods that speak against this node."""
+    def counts(self, nodes: Sequence[NodeInfo], domains: Sequence[str | None]) -> Sequence[int]:
+        """The pods that speak against each node, given its domain."""
         if self.tally is None:
-            return self.selection.on_node.get(node.name, 0)
-        return self.tally.counts.get(node.labels[self.constraint.key], 0)
+            names = map(attrgetter("name"), nodes)
+            return list(map(self.selection.on_node.get, names, repeat(0)))
+        return list(map(self.tally.counts.get, domains, repeat(0)))  # type: ignore[arg-type]
 
 
 @dataclass(slots=True)
@@ -50,21 +54,31 @@ class SoftConstraints:
 
     def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
         """The counts of each node, None where it is ignored."""
-        keys = [soft.constraint.key for soft in self.softs]
-        live = [all(key in node.labels for key in keys) for node in nodes]
-        candidates = [node for node, counts in zip(nodes, live, strict=True) if counts]
-        self._weights = [self._weight(soft, candidates) for soft in self.softs]
-        columns = [self._counts(soft, candidates) for soft in self.softs]
-        counted = iter(zip(*columns, strict=True))
-        return [next(counted) if counts else None for counts in live]
+        domains = [soft.labels.column(nodes) for soft in self.softs]
+        counts = [
+            soft.counts(nodes, column) for soft, column in zip(self.softs, domains, strict=True)
+        ]
+        rows: list[tuple[int, ...] | None] = list(zip(*counts, strict=True))
+        if any(None in column for column in domains):
+            live = [None not in row for row in zip(*domains, strict=True)]
+            rows = [row if lives else None for row, lives in zip(rows, live, strict=True)]
+            domains = [list(compress(column, live)) for column in domains]
+        self._weights = [
+            # More domains make smaller differences, so each pod weighs more.
+            log((len(column) if soft.tally is None else len(set(column))) + 2)
+            for soft, column in zip(self.softs, domains, strict=True)
+        ]
+        return rows
 
     def score(self, node: NodeInfo) -> Score:
         """Upstream's sum, added in the order of the constraints."""
-        if any(soft.constraint.key not in node.labels for soft in self.softs):
-            return Score(IGNORED)
         total = 0.0
         for soft, weight in zip(self.softs, self._weights, strict=True):
-            total += soft.count(node) * weight + (soft.constraint.max_skew - 1)
+            domains = soft.labels.column([node])
+            if domains == [None]:
+                return Score(IGNORED)
+            (count,) = soft.counts([node], domains)
+            total += count * weight + (soft.constraint.max_skew - 1)
         return Score(_rounded(total))
 
     def normalize(self, scores: Sequence[int]) -> Sequence[int]:
@@ -79,19 +93,6 @@ class SoftConstraints:
             else _quotient(MAX_NODE_SCORE * (highest + lowest - score), highest)
             for score in scores
         ]
-
-    def _weight(self, soft: Soft, candidates: Sequence[NodeInfo]) -> float:
-        """More domains make smaller differences, so each pod weighs more."""
-        key = soft.constraint.key
-        size = len(candidates) if soft.tally is None else len({n.labels[key] for n in candidates})
-        return log(size + 2)
-
-    def _counts(self, soft: Soft, candidates: Sequence[NodeInfo]) -> Sequence[int]:
-        if soft.tally is None:
-            counts: Mapping[str, int] = soft.selection.on_node
-            return [counts.get(node.name, 0) for node in candidates]
-        counts, key = soft.tally.counts, soft.constraint.key
-        return [counts.get(node.labels[key], 0) for node in candidates]
 
 
 def _rounded(value: float) -> int:
