@@ -12,12 +12,12 @@ from itertools import compress
 from operator import not_
 from typing import Final, TypeVar
 
+from extender.framework import narrowing
 from extender.framework.interface import (
     MAX_NODE_SCORE,
     SUCCESS,
     Code,
     ExtensionPoint,
-    Narrowing,
     NodeFilter,
     NodeScorer,
     Plugin,
@@ -93,7 +93,7 @@ def run_filter(
         nodes = list(compress(nodes, passes))
     questions = {name: question for name, question, _ in threads}
     if narrow and nodes:
-        _narrow(questions, statuses, reached, nodes)
+        narrowing.narrow(questions, statuses, reached, nodes, ledger)
     return FilterResult(statuses, ledger, questions=questions)
 
 
@@ -115,22 +115,6 @@ def _parse_all(
         elif thread.outcome.code is not Code.SKIP:
             return thread.outcome
     return threads
-
-
-def _narrow(
-    questions: Mapping[str, NodeFilter],
-    statuses: list[Status],
-    reached: Sequence[int],
-    nodes: Sequence[NodeInfo],
-) -> None:
-    for name, question in questions.items():
-        if isinstance(question, Narrowing):
-            kept = question.narrow(nodes)
-            held_back = replace(question.held_back, plugin=name)
-            for index in compress(reached, map(not_, kept)):
-                statuses[index] = held_back
-            reached = list(compress(reached, kept))
-            nodes = list(compress(nodes, kept))
 
 
 def run_score(

@@ -70,7 +70,7 @@ def claimed(name: str) -> JSON:
 
 
 EPHEMERAL = {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}
-OWNED = {"ownerReferences": [{"uid": "uid-db-0", "controller": True}]}
+OWNED: dict[str, Any] = {"ownerReferences": [{"uid": "uid-db-0", "controller": True}]}
 
 
 def judge(

@@ -49,7 +49,7 @@ def filtered(row: Row) -> tuple[str, dict[str, Any]]:
     outcome = plugin.pre_filter(msgspec.convert(row["pod"], Pod), snapshot)
     if isinstance(outcome, Status):
         passes = outcome.code is Code.SKIP
-        return outcome.code.value, {name: passes for name in snapshot.nodes}
+        return outcome.code.value, dict.fromkeys(snapshot.nodes, passes)
     verdicts = {name: outcome.filter(node) for name, node in snapshot.nodes.items()}
     return "Success", {name: (s.code.value, list(s.reasons)) for name, s in verdicts.items()}
 
