@@ -38,7 +38,7 @@ class PodIndex:
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
         self._nodes = nodes
-        self._reserves = reserves
+        self.reserves = reserves
         self._on_change = on_change
         self._namespaces: dict[str, _Namespace] = {}
         self._selections: OrderedDict[tuple[str, Selector], Selection] = OrderedDict()
@@ -82,7 +82,7 @@ class PodIndex:
 
     def answered(self, pod: Pod, nodes: Iterable[NodeInfo], *, waits: bool = False) -> None:
         """The pod was let pass on these nodes; with none it `waits` for others, or was refused."""
-        if not self._reserves:
+        if not self.reserves:
             return
         meta = pod.metadata or ObjectMeta()
         space = self._namespaces.get(meta.namespace)

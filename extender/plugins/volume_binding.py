@@ -4,11 +4,12 @@ The filter side, for claims that are bound: binding itself stays in kube-schedul
 decides about claims that wait for their first consumer.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from extender.errors import AnnotationError
+from extender.framework import volumes
 from extender.framework.interface import (
     SKIP,
     NodeFilter,
@@ -43,7 +44,6 @@ REASON_NOT_OWNER: Final = (
     "PVC {namespace}/{claim} was not created for pod {namespace}/{pod} (pod is not owner)"
 )
 
-BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
 WAITS: Final = "WaitForFirstConsumer"
 
@@ -61,17 +61,18 @@ class VolumeBinding:
 
     def pre_filter(self, pod: Pod, snapshot: Snapshot) -> NodeFilter | Status:
         """Find the volumes of the pod's claims; SKIP if it has none."""
-        if snapshot.volumes is None or not _claimed(pod):
+        named = list(volumes.claims_of(pod))
+        if snapshot.volumes is None or not named:
             return SKIP
         claims: list[PersistentVolumeClaim] = []
-        for name, ephemeral in _claimed(pod):
+        for name, ephemeral in named:
             claim = _usable(pod, name, ephemeral, snapshot.volumes)
             if isinstance(claim, Status):
                 return claim
             claims.append(claim)
         if any(_is_unbound_immediate(claim, snapshot.volumes) for claim in claims):
             return unresolvable(REASON_UNBOUND)
-        bound = [claim.spec.volume_name for claim in claims if _is_bound(claim)]
+        bound = [claim.spec.volume_name for claim in claims if volumes.is_bound(claim)]
         noticed: Noticed = set()
         try:
             reached = tuple(
@@ -102,25 +103,9 @@ class VolumeBinding:
         )
 
 
-def _claimed(pod: Pod) -> list[tuple[str, bool]]:
-    """The names of the pod's claims in order, and whether each is made for the pod."""
-    return list(_claim_names(pod))
-
-
-def _claim_names(pod: Pod) -> Iterator[tuple[str, bool]]:
-    name = pod.metadata.name if pod.metadata else ""
-    for volume in (pod.spec.volumes if pod.spec else None) or ():
-        if volume.persistent_volume_claim is not None:
-            yield volume.persistent_volume_claim.claim_name, False
-        elif volume.ephemeral is not None:
-            yield f"{name}-{volume.name}", True
-
-
-def _usable(
-    pod: Pod, name: str, ephemeral: bool, volumes: Volumes
-) -> PersistentVolumeClaim | Status:
+def _usable(pod: Pod, name: str, ephemeral: bool, known: Volumes) -> PersistentVolumeClaim | Status:
     meta = pod.metadata or ObjectMeta()
-    claim = volumes.claim(meta.namespace, name)
+    claim = known.claim(meta.namespace, name)
     if claim is None:
         reason = REASON_NO_EPHEMERAL_CLAIM if ephemeral else REASON_NO_CLAIM
         return unresolvable(reason.format(claim=name))
@@ -140,18 +125,14 @@ def _is_owner(uid: str, claim: PersistentVolumeClaim) -> bool:
     return next((owner.uid for owner in owners if owner.controller), None) == uid
 
 
-def _is_bound(claim: PersistentVolumeClaim) -> bool:
-    return bool(claim.spec.volume_name) and BIND_COMPLETED in (claim.metadata.annotations or {})
-
-
-def _is_unbound_immediate(claim: PersistentVolumeClaim, volumes: Volumes) -> bool:
-    if _is_bound(claim):
+def _is_unbound_immediate(claim: PersistentVolumeClaim, known: Volumes) -> bool:
+    if volumes.is_bound(claim):
         return False
     if claim.spec.volume_name:  # somebody chose the volume, and has not finished binding it
         return True
     annotated = (claim.metadata.annotations or {}).get(CLASS_ANNOTATION)
     name = annotated if annotated is not None else claim.spec.storage_class_name
-    found = volumes.classes.get(name or "")
+    found = known.classes.get(name or "")
     return found is None or found.volume_binding_mode != WAITS
 
 

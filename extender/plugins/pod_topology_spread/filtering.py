@@ -38,6 +38,7 @@ class Asker:
 
     pod: str
     priority: int
+    slow: bool = False  # it takes its time to arrive, so others must know where it goes
 
 
 class Skew:
@@ -72,8 +73,10 @@ class Skew:
 
     @property
     def crowded(self) -> bool:
-        """Whether other pods that count are on their way, so that this one must be certain."""
-        return self.constraint.matches_itself and self._tally.selection.crowded(self._asker.pod)
+        """Whether it must be certain where this pod goes, because others are on their way."""
+        if not self.constraint.matches_itself:
+            return False
+        return self._asker.slow or self._tally.selection.crowded(self._asker.pod)
 
     @property
     def domains(self) -> int:

@@ -18,6 +18,7 @@ from extender.framework.interface import (
 from extender.framework.pod_index import PodIndex, identity_of
 from extender.framework.snapshot import Snapshot
 from extender.framework.topology import Tally
+from extender.framework.volumes import Volumes
 from extender.model.core_v1 import Pod
 from extender.plugins.pod_topology_spread import constraints
 from extender.plugins.pod_topology_spread.constraints import HARD, SOFT, Constraint, Inclusions
@@ -53,7 +54,8 @@ class PodTopologySpread:
             return unresolvable(str(exc))
         if not hard:
             return SKIP
-        asker = Asker(identity_of(pod), (pod.spec.priority if pod.spec else None) or 0)
+        priority = (pod.spec.priority if pod.spec else None) or 0
+        asker = Asker(identity_of(pod), priority, _is_slow(pod, snapshot))
         pairs = zip(hard, tallies, strict=True)
         labels = snapshot.pods.labels
         return HardConstraints(
@@ -97,6 +99,12 @@ def _tallies(
         pods.tally(pods.selection(namespace, each.selector), each.key, keys, inclusions.of(each))
         for each in parsed
     ]
+
+
+def _is_slow(pod: Pod, snapshot: Snapshot) -> bool:
+    """Whether others will wait for long to see the pod arrive, where they can see it at all."""
+    known = snapshot.volumes or Volumes()
+    return snapshot.pods is not None and snapshot.pods.reserves and known.has_unbound(pod)
 
 
 def _unreadable(kind: str, exc: SelectorError) -> Status:

@@ -9,7 +9,7 @@ import pytest
 from extender.framework.interface import SUCCESS, Settings, Status
 from extender.framework.pods import PodInfo
 from extender.framework.snapshot import Snapshot
-from extender.model.core_v1 import Pod
+from extender.model.core_v1 import ClaimSource, Pod, Volume
 from extender.plugins.pod_topology_spread import PodTopologySpread
 from extender.plugins.pod_topology_spread.filtering import (
     MISSING_LABEL,
@@ -292,6 +292,23 @@ def test_a_pod_that_had_to_wait_goes_to_one_zone_too() -> None:
     cluster.pods.answered(a_pod(), [], waits=True)
 
     assert narrowed(cluster, a_pod()) == ["a0"]
+
+
+@pytest.mark.parametrize(
+    ("reserves", "kept"),
+    [
+        pytest.param(True, ["a0"], id="where others would wait for it"),
+        pytest.param(False, ["a0", "b0"], id="where nobody is seen to arrive"),
+    ],
+)
+def test_a_pod_whose_volume_is_still_to_be_made_is_slow(reserves: bool, kept: list[str]) -> None:
+    cluster = a_snapshot(zones("a", "b"), reserves=reserves)
+    volume = Volume("data", ClaimSource("data"))
+    pod = a_pod()
+    assert pod.spec is not None
+    slow = msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, volumes=(volume,)))
+
+    assert narrowed(cluster, slow) == kept
 
 
 def test_a_pod_that_does_not_count_itself_has_every_choice() -> None:
