@@ -147,6 +147,19 @@ def test_only_changes_that_somebody_counts_are_told(told: Told) -> None:
     assert dict(told.web().on_node) == {}
 
 
+def test_pods_of_a_workload_come_and_go_one_by_one(told: Told) -> None:
+    """They share their labels, as a store has them."""
+    labels = dict(WEB)
+    pods = [msgspec.structs.replace(pod_info(f"p{i}", "n0"), labels=labels) for i in range(3)]
+    told.web()
+    for pod in pods:
+        told.index.put(pod, None)
+    told.index.remove(pods[0])
+
+    assert dict(told.web().on_node) == {"n0": 2}
+    assert len(told.web().cohorts) == 1
+
+
 def test_what_nobody_counts_or_is_leaves_nothing_behind(told: Told) -> None:
     pods = [pod_info(f"p{i}", "n0", labels={"own": str(i)}, namespace=f"ns{i}") for i in range(9)]
     for pod in pods:

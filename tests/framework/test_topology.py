@@ -125,6 +125,16 @@ def test_a_node_that_comes_brings_the_pods_that_were_seen_before_it() -> None:
     assert (before, dict(tally.counts)) == ({}, {"a": 1})
 
 
+def test_a_node_that_comes_to_others_brings_its_pods_as_well() -> None:
+    topology = fresh(in_zones(n1="a"))
+    tally = topology.tally(selected(p="n2", q="n2"))
+    topology.stale.add("n2")
+    topology.refresh(in_zones(n1="a", n2="b"))
+
+    assert dict(tally.counts) == {"b": 2}
+    assert topology.sizes == Counter(a=1, b=1)
+
+
 def test_only_nodes_that_have_changed_are_asked_again() -> None:
     nodes = in_zones(n1="a", n2="b")
     inclusion = Everyone()

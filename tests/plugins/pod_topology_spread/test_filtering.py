@@ -385,6 +385,14 @@ def test_no_eviction_adds_a_label() -> None:
     assert without(cluster, a_pod(), "odd", "uid-odd-0") is MISSING_LABEL
 
 
+def test_victims_in_a_domain_that_does_not_count_are_judged_by_the_others() -> None:
+    nodes = [*zones("a", "b"), node_json("c0", taint("x"), labels={"zone": "c", "host": "c0"})]
+    cluster = a_snapshot(nodes, placed(a0=2, b0=2, c0=9))
+    pod = a_pod(constraint(nodeTaintsPolicy="Honor"))
+
+    assert without(cluster, pod, "c0", "uid-c0-0") is SUCCESS
+
+
 def test_victims_on_a_node_that_does_not_count_change_nothing() -> None:
     nodes = [
         *zones("a", "b"),
