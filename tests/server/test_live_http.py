@@ -29,6 +29,7 @@ from extender.server.serving import Server
 from extender.server.verbs import CUT_OFF
 from tests.builders import JSON, node_json, pod_json, taint, toleration
 from tests.cluster.apiserver import (
+    PATHS,
     Answer,
     Clock,
     End,
@@ -775,6 +776,6 @@ async def test_the_command_watches_what_its_plugins_need_and_leaves_when_told(
         code = await process.wait()
 
     assert answer["NodeNames"] == ["a"]
-    assert {asked.resource for asked in api.asked} == {"nodes"}
+    assert {asked.resource for asked in api.asked} == set(PATHS.values())
     assert 'leeway_cache_objects{resource="nodes"} 2.0' in metrics
     assert code == 0
