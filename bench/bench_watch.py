@@ -140,8 +140,8 @@ async def extender(url: str) -> None:
         while source.state().problem is not None:  # noqa: ASYNC110 - as an operator would see it
             await asyncio.sleep(0.01)
         listed = {"listed": perf_counter() - begun, "listing": vars(pauses).copy()}
-        applied.counting(source.nodes)
-        applied.counting(source.pods)
+        applied.counting(source.cache.nodes)
+        applied.counting(source.cache.pods)
         reader = asyncio.StreamReader()
         await asyncio.get_running_loop().connect_read_pipe(
             lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
@@ -150,7 +150,11 @@ async def extender(url: str) -> None:
             if command == "reset":
                 pauses.reset()
             seen = {**vars(pauses), "applied": applied.count, **listed}
-            sizes = {"rss": memory("VmRSS"), "peak": memory("VmHWM"), "objects": len(source.pods)}
+            sizes = {
+                "rss": memory("VmRSS"),
+                "peak": memory("VmHWM"),
+                "objects": len(source.cache.pods),
+            }
             print(json.dumps({**seen, **sizes, "cpu": time.process_time()}), flush=True)
         ticking.cancel()
 

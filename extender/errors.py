@@ -53,6 +53,10 @@ class AnnotationError(LeewayError):
     """A carrier annotation that cannot be decoded; the text says which and why."""
 
 
+class SelectorError(LeewayError):
+    """A label selector that is malformed; the text is upstream's."""
+
+
 class ManifestError(LeewayError):
     """A cluster file that cannot be read; the text names the file and the object."""
 

@@ -14,8 +14,12 @@ from extender.framework.interface import (
     ScorePlugin,
     Status,
 )
+from extender.framework.pod_index import PodIndex
+from extender.framework.pods import PodInfo
 from extender.framework.snapshot import Interner, NodeInfo, Snapshot
+from extender.framework.volumes import Volumes
 from extender.model.core_v1 import Node, Pod
+from extender.model.storage_v1 import PersistentVolume, PersistentVolumeClaim, StorageClass
 
 JSON = dict[str, Any]
 
@@ -109,6 +113,53 @@ def some_nodes(*nodes: JSON) -> list[NodeInfo]:
     """Nodes of one cluster: what they share is shared."""
     interner = Interner()
     return [interner.node_info(msgspec.convert(node, Node)) for node in nodes]
+
+
+def pod_info(
+    name: str,
+    node: str = "",
+    *,
+    namespace: str = "default",
+    labels: Mapping[str, str] | None = None,
+    nominated: str = "",
+    terminating: bool = False,
+    priority: int = 0,
+) -> PodInfo:
+    """A pod that has a node, or is nominated to one; its UID is `uid-` and its name."""
+    return PodInfo(
+        namespace, name, f"uid-{name}", node, nominated, terminating, dict(labels or {}), priority
+    )
+
+
+def a_snapshot(
+    nodes: Sequence[JSON],
+    pods: Sequence[PodInfo] = (),
+    volumes: Volumes | None = None,
+    *,
+    reserves: bool = False,
+) -> Snapshot:
+    """A cluster that knows of its pods."""
+    by_name = {node.name: node for node in some_nodes(*nodes)}
+    index = PodIndex(by_name, reserves=reserves)
+    for pod in pods:
+        index.put(pod, None)
+    return Snapshot(by_name, pods=index, volumes=volumes)
+
+
+def some_volumes(
+    volumes: Sequence[JSON] = (), claims: Sequence[JSON] = (), classes: Sequence[JSON] = ()
+) -> Volumes:
+    """Storage as the API server has it."""
+    made = (
+        msgspec.convert(list(volumes), list[PersistentVolume]),
+        msgspec.convert(list(claims), list[PersistentVolumeClaim]),
+        msgspec.convert(list(classes), list[StorageClass]),
+    )
+    return Volumes(
+        {each.metadata.name: each for each in made[0]},
+        {f"{each.metadata.namespace}/{each.metadata.name}": each for each in made[1]},
+        {each.metadata.name: each for each in made[2]},
+    )
 
 
 def refused(*reasons: str, plugin: str = "") -> Status:

@@ -5,7 +5,7 @@ import contextlib
 import queue
 import ssl
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,6 +14,8 @@ import aiohttp
 import msgspec
 from prometheus_client import CollectorRegistry
 
+from extender.cluster.cache import ClusterCache
+from extender.cluster.resources import key_of
 from extender.cluster.source import ClusterSource, NoSource, State
 from extender.config.schema import Address, Config, Listen
 from extender.framework.snapshot import Snapshot, snapshot_of
@@ -55,6 +57,24 @@ class ShiftingSource(FixedSource):
 
     def show(self, *nodes: JSON) -> None:
         self._snapshot = snapshot_of(msgspec.convert(node, Node) for node in nodes)
+
+
+class WholeCluster(FixedSource):
+    """A cluster of nodes and everything else, which becomes another one when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.become()
+
+    def become(self, **objects: Iterable[JSON]) -> None:
+        """Objects by the name of their resource."""
+        cache = ClusterCache()
+        for resource, store in cache.stores():
+            for obj in objects.get(resource.name, ()):
+                page = {"metadata": {}, "items": [obj]}
+                for decoded in resource.decode_page(msgspec.json.encode(page)).items or ():
+                    store.put(key_of(decoded.metadata), decoded)
+        self._snapshot = cache.snapshot()
 
 
 class BrokenSource(FixedSource):

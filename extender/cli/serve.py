@@ -18,7 +18,6 @@ from extender.cluster.source import ClusterSource, FileSource, NoSource
 from extender.config.schema import Config
 from extender.errors import ConfigError, ManifestError
 from extender.metrics import Metrics
-from extender.plugins import NOT_BUILT
 from extender.server.serving import Server
 
 log = logging.getLogger("leeway.serve")
@@ -100,6 +99,3 @@ def _require_built(config: Config) -> None:
         problems.append("listen.admission: this version has no admission webhook")
     if problems:
         raise ConfigError(problems)
-    named = {name for profile in config.profiles for name in profile.weights}
-    for name in sorted(named & NOT_BUILT):
-        log.warning("%s is not part of this version: kube-scheduler's own stays in charge", name)

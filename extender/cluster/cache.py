@@ -4,106 +4,121 @@ Everything happens on the event loop, and a request is judged without giving it 
 is a view of what is here now, and one changed node costs one entry, not a copy of all.
 """
 
-import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 import msgspec
-from msgspec import Struct
 
-from extender.cluster.resources import Key
+from extender.cluster import resources
+from extender.cluster.changes import Changes
+from extender.cluster.resources import Key, Resource
+from extender.framework.pod_index import PodIndex
+from extender.framework.pods import PodInfo
 from extender.framework.snapshot import Interner, NodeInfo, Snapshot
+from extender.framework.volumes import Volumes
 from extender.model.core_v1 import Node, PlacedPod
+from extender.model.storage_v1 import PersistentVolume, PersistentVolumeClaim, StorageClass
 
 MAX_LABEL_SETS: Final = 50_000
 
 _LABELS: Final = msgspec.json.Decoder(dict[str, str] | None)
+_NODES: Final = resources.NODES.name
+_ENDED: Final = ("Succeeded", "Failed")
 
 T = TypeVar("T")
+T_contra = TypeVar("T_contra", contravariant=True)
 
 
-class PodInfo(Struct, frozen=True, gc=False):
-    """A pod on a node, or nominated to one."""
+class Store(Protocol[T_contra]):
+    """Where the objects of a resource end up."""
 
-    namespace: str
-    name: str
-    uid: str
-    node_name: str
-    nominated_node_name: str
-    terminating: bool
-    labels: Mapping[str, str]
+    def put(self, key: Key, obj: T_contra) -> None:
+        """There is a new object, or a newer one."""
+        ...
+
+    def remove(self, key: Key) -> None:
+        """The object is gone; it may never have been put."""
+        ...
+
+    def keys(self) -> Sequence[Key]:
+        """Who is in the store."""
+        ...
+
+    def __len__(self) -> int: ...
 
 
 class NodeStore:
     """The nodes, and a generation that changes exactly when a verdict could."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        changes: Changes | None = None,
+        on_change: Callable[[Key], None] = lambda _key: None,
+    ) -> None:
         self._interner = Interner()
         self._nodes: dict[Key, NodeInfo] = {}
-        self._generation = 0
-        self._waiting: set[asyncio.Future[None]] = set()
+        self._changes = changes or Changes()
+        self._on_change = on_change
 
     def put(self, key: Key, obj: Node) -> None:
         """Heartbeats change nothing that scheduling reads, and then nothing happens here."""
         new, old = self._interner.node_info(obj), self._nodes.get(key)
         if old is None or not new.same_as(old):
             self._nodes[key] = new
-            self._changed()
+            self._changed(key)
 
     def remove(self, key: Key) -> None:
         """The node is gone."""
         if self._nodes.pop(key, None) is not None:
-            self._changed()
+            self._changed(key)
 
     def keys(self) -> Sequence[Key]:
         """Every node."""
         return list(self._nodes)
 
-    def snapshot(self, *, current: bool = True) -> Snapshot:
-        """The nodes as they are now; holds until the event loop runs again."""
-        return Snapshot(MappingProxyType(self._nodes), self._generation, current)
+    @property
+    def nodes(self) -> Mapping[Key, NodeInfo]:
+        """The nodes as they are now."""
+        return MappingProxyType(self._nodes)
+
+    def snapshot(self) -> Snapshot:
+        """The nodes alone; holds until the event loop runs again."""
+        return Snapshot(self.nodes, self._changes.of((_NODES,)))
 
     async def changed(self, since: int, seconds: float) -> bool:
         """Wait until a node has changed since a generation; whether one has."""
-        if self._generation == since:
-            waiter = asyncio.get_running_loop().create_future()
-            self._waiting.add(waiter)
-            try:
-                async with asyncio.timeout(seconds):
-                    await waiter
-            except TimeoutError:
-                pass
-            finally:
-                self._waiting.discard(waiter)
-        return self._generation != since
+        return await self._changes.wait((_NODES,), since, seconds)
 
     def __len__(self) -> int:
         return len(self._nodes)
 
-    def _changed(self) -> None:
-        self._generation += 1
-        for waiter in self._waiting:
-            if not waiter.done():
-                waiter.set_result(None)
+    def _changed(self, key: Key) -> None:
+        self._on_change(key)
+        self._changes.note(_NODES)
 
 
 class PodStore:
     """The pods that are on a node or nominated to one; pods of a workload share their labels."""
 
-    def __init__(self) -> None:
+    def __init__(self, index: PodIndex | None = None) -> None:
         self._pods: dict[Key, PodInfo] = {}
         self._labels: dict[bytes, Mapping[str, str]] = {}
+        self._index = index or PodIndex({})
 
     def put(self, key: Key, obj: PlacedPod) -> None:
         """A pod that waits for a node counts nowhere yet, one that has ended no more."""
-        counts = obj.spec.node_name or obj.status.nominated_node_name
-        if not counts or obj.status.phase in ("Succeeded", "Failed"):
-            self.remove(key)
-            return
         meta = obj.metadata
-        self._pods[key] = PodInfo(
+        if obj.status.phase in _ENDED:
+            self._forget(key)
+            self._index.gone(key, meta.uid)
+            return
+        if not obj.spec.node_name and not obj.status.nominated_node_name:
+            self._forget(key)
+            return
+        old = self._pods.get(key)
+        new = self._pods[key] = PodInfo(
             namespace=sys.intern(meta.namespace),
             name=meta.name,
             uid=meta.uid,
@@ -111,7 +126,9 @@ class PodStore:
             nominated_node_name=sys.intern(obj.status.nominated_node_name),
             terminating=meta.deletion_timestamp is not None,
             labels=self._interned(bytes(meta.labels)),
+            priority=obj.spec.priority or 0,
         )
+        self._index.put(new, old)
 
     def _interned(self, raw: bytes) -> Mapping[str, str]:
         labels = self._labels.get(raw)
@@ -123,7 +140,15 @@ class PodStore:
 
     def remove(self, key: Key) -> None:
         """The pod is gone."""
-        self._pods.pop(key, None)
+        old = self._forget(key)
+        self._index.gone(key, old.uid if old else "")
+
+    def _forget(self, key: Key) -> PodInfo | None:
+        """The pod counts nowhere; it may still be on its way to a node."""
+        old = self._pods.pop(key, None)
+        if old is not None:
+            self._index.remove(old)
+        return old
 
     def keys(self) -> Sequence[Key]:
         """Every pod that counts."""
@@ -140,16 +165,19 @@ class PodStore:
 class ObjectStore(Generic[T]):
     """Objects that are kept as they are decoded."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
         self._objects: dict[Key, T] = {}
+        self._on_change = on_change
 
     def put(self, key: Key, obj: T) -> None:
         """There is a new object, or a newer one."""
         self._objects[key] = obj
+        self._on_change()
 
     def remove(self, key: Key) -> None:
         """The object is gone."""
-        self._objects.pop(key, None)
+        if self._objects.pop(key, None) is not None:
+            self._on_change()
 
     def keys(self) -> Sequence[Key]:
         """Every object."""
@@ -159,5 +187,63 @@ class ObjectStore(Generic[T]):
         """One object, if it is known."""
         return self._objects.get(key)
 
+    @property
+    def objects(self) -> Mapping[Key, T]:
+        """The objects as they are now."""
+        return MappingProxyType(self._objects)
+
     def __len__(self) -> int:
         return len(self._objects)
+
+
+class ClusterCache:
+    """Everything that is known of one cluster; pods in flight too, if `reserves`."""
+
+    def __init__(self, *, reserves: bool = False) -> None:
+        self.changes = changes = Changes()
+        self.nodes = NodeStore(changes, on_change=lambda key: self.index.node_changed(key))
+        self.index = PodIndex(
+            self.nodes.nodes, reserves=reserves, on_change=lambda: changes.note(resources.PODS.name)
+        )
+        self.pods = PodStore(self.index)
+        self.volumes: ObjectStore[PersistentVolume] = ObjectStore(
+            lambda: changes.note(resources.PERSISTENT_VOLUMES.name)
+        )
+        self.claims: ObjectStore[PersistentVolumeClaim] = ObjectStore(
+            lambda: changes.note(resources.PERSISTENT_VOLUME_CLAIMS.name)
+        )
+        self.classes: ObjectStore[StorageClass] = ObjectStore(
+            lambda: changes.note(resources.STORAGE_CLASSES.name)
+        )
+        self._volumes = Volumes(self.volumes.objects, self.claims.objects, self.classes.objects)
+
+    def stores(self) -> Sequence[tuple[Resource[Any], Store[Any]]]:
+        """Which store has the objects of which resource."""
+        return (
+            (resources.NODES, self.nodes),
+            (resources.PODS, self.pods),
+            (resources.PERSISTENT_VOLUMES, self.volumes),
+            (resources.PERSISTENT_VOLUME_CLAIMS, self.claims),
+            (resources.STORAGE_CLASSES, self.classes),
+        )
+
+    def snapshot(
+        self,
+        *,
+        current: bool = True,
+        pods: bool = True,
+        volumes: bool = True,
+        generation: int | None = None,
+    ) -> Snapshot:
+        """The cluster as it is now; holds until the event loop runs again.
+
+        Pods and volumes are left out where nobody watches them.
+        """
+        return Snapshot(
+            nodes=self.nodes.nodes,
+            generation=self.changes.of((_NODES,)) if generation is None else generation,
+            current=current,
+            pods=self.index if pods else None,
+            volumes=self._volumes if volumes else None,
+            generations=self.changes.generations,
+        )

@@ -6,18 +6,16 @@ import gc
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
-from typing import Any, Final
+from typing import Final
 
 from extender.cluster import resources
 from extender.cluster.api import ApiServer
-from extender.cluster.cache import NodeStore, ObjectStore, PodStore
-from extender.cluster.reflector import Reflector, Store
-from extender.cluster.resources import Resource
+from extender.cluster.cache import ClusterCache
+from extender.cluster.reflector import Reflector
 from extender.cluster.source import State
 from extender.errors import NotSyncedError
 from extender.framework.snapshot import Snapshot
 from extender.metrics import CachedResource
-from extender.model.storage_v1 import PersistentVolume, PersistentVolumeClaim, StorageClass
 
 log = logging.getLogger("leeway.cluster")
 
@@ -37,22 +35,14 @@ class LiveSource:
         on_restart: Callable[[str, str], None] = lambda _resource, _reason: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.nodes = NodeStore()
-        self.pods = PodStore()
-        self.volumes: ObjectStore[PersistentVolume] = ObjectStore()
-        self.claims: ObjectStore[PersistentVolumeClaim] = ObjectStore()
-        self.classes: ObjectStore[StorageClass] = ObjectStore()
+        self.cache = ClusterCache(reserves=True)
         self._max_staleness = max_staleness
-        every: tuple[tuple[Resource[Any], Store[Any]], ...] = (
-            (resources.NODES, self.nodes),
-            (resources.PODS, self.pods),
-            (resources.PERSISTENT_VOLUMES, self.volumes),
-            (resources.PERSISTENT_VOLUME_CLAIMS, self.claims),
-            (resources.STORAGE_CLASSES, self.classes),
-        )
+        self._clock = clock
+        self._pods = resources.PODS.name in names
+        self._volumes = resources.PERSISTENT_VOLUMES.name in names
         self._reflectors = [
             Reflector(resource, api, store, on_restart=on_restart, clock=clock)
-            for resource, store in every
+            for resource, store in self.cache.stores()
             if resource.name in names
         ]
 
@@ -73,11 +63,16 @@ class LiveSource:
         missing = [each.name for each in self._reflectors if not each.synced.is_set()]
         if missing:
             raise NotSyncedError(f"cache not synced: {', '.join(missing)} not listed yet")
-        return self.nodes.snapshot(current=all(each.current for each in self._reflectors))
+        self.cache.index.advance(self._clock())
+        return self.cache.snapshot(
+            current=all(each.current for each in self._reflectors),
+            pods=self._pods,
+            volumes=self._volumes,
+        )
 
-    async def changed(self, since: int, seconds: float) -> bool:
-        """Wait until a node has changed since a generation; whether one has."""
-        return await self.nodes.changed(since, seconds)
+    async def changed(self, names: Collection[str], since: int, seconds: float) -> bool:
+        """Wait until one of these resources has changed since a generation; whether one has."""
+        return await self.cache.changes.wait(names, since, seconds)
 
     def state(self) -> State:
         """Not ready before everything was listed; a lost API server is only a remark.

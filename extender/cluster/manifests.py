@@ -2,29 +2,44 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
+from extender.cluster.cache import ClusterCache
+from extender.cluster.resources import Object, key_of
 from extender.errors import DocumentError, ManifestError
 from extender.model import documents
-from extender.model.core_v1 import Node
+from extender.model.core_v1 import Node, PlacedPod, Pod
 from extender.model.documents import Plain
+from extender.model.storage_v1 import PersistentVolume, PersistentVolumeClaim, StorageClass
 
 SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
 _FILE_BYTES: Final = 1 << 30
 
+KINDS: Final[dict[str, type[Object]]] = {
+    "Node": Node,
+    "Pod": PlacedPod,
+    "PersistentVolume": PersistentVolume,
+    "PersistentVolumeClaim": PersistentVolumeClaim,
+    "StorageClass": StorageClass,
+}
+# What kubectl does with objects that do not say where they belong.
+_NAMESPACED: Final = frozenset({"Pod", "PersistentVolumeClaim"})
+_DEFAULT_NAMESPACE: Final = "default"
 
-def load_nodes(paths: Iterable[str | Path]) -> list[Node]:
-    """Every Node of the files; objects of other kinds are ignored."""
-    nodes = [node for path in paths for file in _files(Path(path)) for node in _nodes(file)]
-    seen: set[str] = set()
-    for node in nodes:
-        name = node.metadata.name if node.metadata else ""
-        if name in seen:
-            raise ManifestError(f"Node {name!r} is defined twice: remove one")
-        seen.add(name)
-    return nodes
+
+def load(paths: Iterable[str | Path], cache: ClusterCache) -> None:
+    """Put every object of the files into an empty cache; objects of other kinds are ignored."""
+    stores = dict(zip(KINDS, (store for _, store in cache.stores()), strict=True))
+    seen: set[tuple[str, str]] = set()
+    for path in paths:
+        for file in _files(Path(path)):
+            for kind, key, obj in _objects_of(file):
+                if (kind, key) in seen:
+                    raise ManifestError(f"{kind} {key!r} is defined twice: remove one")
+                seen.add((kind, key))
+                stores[kind].put(key, obj)
 
 
 def _files(path: Path) -> Sequence[Path]:
@@ -43,7 +58,8 @@ def _files(path: Path) -> Sequence[Path]:
     return files
 
 
-def _nodes(file: Path) -> Iterator[Node]:
+def _objects_of(file: Path) -> Iterator[tuple[str, str, Any]]:
+    """Kind, key and object of all that a file holds."""
     try:
         text = file.read_text(encoding="utf-8")
         parsed = documents.parse_all(text, _FILE_BYTES)
@@ -52,35 +68,44 @@ def _nodes(file: Path) -> Iterator[Node]:
     except (DocumentError, UnicodeDecodeError) as exc:
         raise ManifestError(f"{file}: {exc}") from exc
     for document in parsed:
-        yield from (_node(file, item) for item in _objects(file, document))
+        for kind, item in _items(file, document):
+            obj = _decoded(file, kind, item)
+            if obj.metadata is None or not obj.metadata.name:
+                raise ManifestError(f"{file}: a {kind} has no metadata.name")
+            yield kind, key_of(obj.metadata), obj
 
 
-def _objects(file: Path, document: Plain) -> Iterator[dict[str, Plain]]:
-    """The Nodes of one document, those inside Lists included."""
+def _items(file: Path, document: Plain) -> Iterator[tuple[str, dict[str, Plain]]]:
+    """The objects of one document that we know, those inside Lists included."""
     if document is None:
         return
     if not isinstance(document, dict) or not isinstance(document.get("kind"), str):
         raise ManifestError(f"{file}: a document is not a Kubernetes object: it has no kind")
-    if document["kind"] == "Node":
-        yield document
-    elif document["kind"] in ("List", "NodeList"):
+    kind = str(document["kind"])
+    of_kind = kind.removesuffix("List")
+    if kind in KINDS:
+        yield kind, document
+    elif kind == "List" or (kind.endswith("List") and of_kind in KINDS):
         items = document.get("items")
         if not isinstance(items, list | None):
-            raise ManifestError(f"{file}: items of a {document['kind']} must be a list")
+            raise ManifestError(f"{file}: items of a {kind} must be a list")
         for item in items or ():
             # Objects of a List, as `kubectl get -o json` gives it, have kinds; of a NodeList not.
-            if isinstance(item, dict) and document["kind"] == "NodeList":
-                item = {"kind": "Node", **item}
-            yield from _objects(file, item)
+            if isinstance(item, dict) and of_kind:
+                item = {"kind": of_kind, **item}
+            yield from _items(file, item)
 
 
-def _node(file: Path, item: dict[str, Plain]) -> Node:
+def _decoded(file: Path, kind: str, item: dict[str, Plain]) -> Object:
+    metadata = item.get("metadata")
+    if kind in _NAMESPACED and isinstance(metadata, dict) and not metadata.get("namespace"):
+        item = {**item, "metadata": {**metadata, "namespace": _DEFAULT_NAMESPACE}}
     try:
-        node = msgspec.convert(documents.without_nulls(item), Node)
+        data = documents.without_nulls(item)
+        if kind != "Pod":
+            return msgspec.convert(data, KINDS[kind])
+        msgspec.convert(data, Pod)  # says what is wrong with labels, which the next leaves as text
+        return msgspec.json.decode(msgspec.json.encode(data), type=PlacedPod)
     except (msgspec.ValidationError, DocumentError) as exc:
-        metadata = item.get("metadata")
         name = metadata.get("name", "") if isinstance(metadata, dict) else ""
-        raise ManifestError(f"{file}: Node {name!r}: {exc}") from exc
-    if node.metadata is None or not node.metadata.name:
-        raise ManifestError(f"{file}: a Node has no metadata.name")
-    return node
+        raise ManifestError(f"{file}: {kind} {name!r}: {exc}") from exc

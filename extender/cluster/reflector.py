@@ -11,16 +11,16 @@ import logging
 import random
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, TypeVar
 
 from extender.cluster.api import ApiServer, Connection
+from extender.cluster.cache import Store
 from extender.cluster.resources import Bookmark, Event, Fault, Key, Meta, Object, Resource, key_of
 from extender.errors import ApiError, ApiGoneError, ApiUnsupportedError, GarbageError
 
 log = logging.getLogger("leeway.cluster")
 
 T = TypeVar("T", bound=Object)
-T_contra = TypeVar("T_contra", contravariant=True)
 S = TypeVar("S")
 
 SLICE: Final = 64
@@ -28,24 +28,6 @@ WATCH_SECONDS: Final = (300, 600)
 # A connection that lasted this long did not fail; its end is no reason to wait long.
 HEALTHY_SECONDS: Final = 5.0
 _GONE: Final = 410
-
-
-class Store(Protocol[T_contra]):
-    """Where the objects of a resource end up."""
-
-    def put(self, key: Key, obj: T_contra) -> None:
-        """There is a new object, or a newer one."""
-        ...
-
-    def remove(self, key: Key) -> None:
-        """The object is gone; it may never have been put."""
-        ...
-
-    def keys(self) -> Sequence[Key]:
-        """Who is in the store."""
-        ...
-
-    def __len__(self) -> int: ...
 
 
 class Backoff:

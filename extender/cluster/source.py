@@ -1,14 +1,15 @@
 """What the server asks for the cluster: a snapshot now, or a fault that says why there is none."""
 
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from extender.cluster import manifests
+from extender.cluster.cache import ClusterCache
 from extender.errors import NoClusterError
-from extender.framework.snapshot import Snapshot, snapshot_of
+from extender.framework.snapshot import Snapshot
 from extender.metrics import CachedResource
 
 
@@ -48,8 +49,8 @@ class ClusterSource(Protocol):
 class Watching(Protocol):
     """A source that hears of changes a little later than they happen."""
 
-    async def changed(self, since: int, seconds: float) -> bool:
-        """Wait until the snapshot differs from that of a generation; whether it does."""
+    async def changed(self, names: Collection[str], since: int, seconds: float) -> bool:
+        """Wait until one of these resources has changed since a generation; whether one has."""
         ...
 
 
@@ -70,7 +71,11 @@ class NoSource:
 
     def state(self) -> State:
         """What works and what does not."""
-        return State(None, "no cluster source, only whole-node requests are answered")
+        return State(
+            None,
+            "no cluster source, only whole-node requests are answered;"
+            " VolumeBinding and PodTopologySpread stand aside",
+        )
 
     def cached(self) -> Sequence[CachedResource]:
         """Nothing."""
@@ -81,11 +86,15 @@ class NoSource:
 
 
 class FileSource:
-    """Nodes out of manifest files, replaced as a whole when they are read again."""
+    """A cluster out of manifest files, replaced as a whole when they are read again.
+
+    Nobody is ever seen to arrive in it, so nothing is reserved for pods in flight.
+    """
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._paths = tuple(paths)
-        self._snapshot = Snapshot()
+        self._cache = ClusterCache()
+        self._snapshot = self._cache.snapshot(generation=0)
         self.reload()
 
     @contextlib.asynccontextmanager
@@ -98,14 +107,21 @@ class FileSource:
         return self._snapshot
 
     def state(self) -> State:
-        """How many nodes the files hold."""
-        return State(None, f"{len(self._snapshot.nodes)} nodes from {', '.join(self._paths)}")
+        """How many objects the files hold."""
+        others = (f", {each.objects} {each.resource}" for each in self.cached()[1:] if each.objects)
+        text = f"{len(self._cache.nodes)} nodes{''.join(others)} from {', '.join(self._paths)}"
+        return State(None, text)
 
     def cached(self) -> Sequence[CachedResource]:
-        """The nodes."""
-        return [CachedResource("nodes", len(self._snapshot.nodes), synced=True, age=None)]
+        """What the files hold."""
+        return [
+            CachedResource(resource.name, len(store), synced=True, age=None)
+            for resource, store in self._cache.stores()
+        ]
 
     def reload(self) -> None:
         """Read the files again, as one swap; ManifestError keeps the old cluster."""
-        nodes = manifests.load_nodes(self._paths)
-        self._snapshot = snapshot_of(nodes, generation=self._snapshot.generation + 1)
+        cache = ClusterCache()
+        manifests.load(self._paths, cache)
+        self._cache = cache
+        self._snapshot = cache.snapshot(generation=self._snapshot.generation + 1)

@@ -6,9 +6,9 @@ into an ERROR status. The runner signs a status, never the plugin.
 """
 
 import enum
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, Protocol, runtime_checkable
 
 from extender.framework.snapshot import NodeInfo, Snapshot
 from extender.match.cel.programs import Programs
@@ -50,6 +50,8 @@ class Status:
     # Values that did not parse on the way; a remembered status keeps them.
     findings: frozenset[Finding] = field(default=frozenset(), compare=False)
     detail: object = field(default=None, compare=False)  # for explain; never on the wire
+    # Only a pod in flight stands in the way: where it went is about to be known.
+    unsettled: bool = field(default=False, compare=False)
 
 
 SUCCESS: Final = Status(Code.SUCCESS)
@@ -116,6 +118,29 @@ class NodeFilter(Protocol):
         ...
 
     def filter(self, node: NodeInfo) -> Status: ...
+
+
+@runtime_checkable
+class Narrowing(Protocol):
+    """A question that may choose among the nodes that pass, for the sake of pods in flight."""
+
+    def narrow(self, nodes: Sequence[NodeInfo]) -> Sequence[bool]:
+        """Whether each node that passes is kept; at least one is."""
+        ...
+
+    @property
+    def held_back(self) -> Status:
+        """The verdict on a node that is not kept."""
+        ...
+
+
+@runtime_checkable
+class RemovalAware(Protocol):
+    """A question whose refusals an eviction may cure."""
+
+    def without(self, node: NodeInfo, victims: Collection[str]) -> Status:
+        """The verdict on a node once these pods, given by UID, are gone from it."""
+        ...
 
 
 class NodeScorer(Protocol):

@@ -3,19 +3,27 @@
 Raises AnnotationError where an annotation cannot be read; a plugin turns that into a refusal.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from extender.framework.interface import Settings
 from extender.match import carriers, taints
 from extender.match.findings import Finding, Noticed
-from extender.match.taints import Tolerations
-from extender.model.core_v1 import NodeAffinity, Pod, Toleration
+from extender.match.taints import NO_EXECUTE, Tolerations
+from extender.model.core_v1 import NodeAffinity, Pod, Taint, Toleration
 
 # What is larger is parsed each time rather than kept: foreign text must not fill memory.
 MAX_REMEMBERED_TEXT: Final = 16_384
 MAX_REMEMBERED_RULES: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A taint that keeps a pod away, and whether the annotation alone tolerates it."""
+
+    taint: Taint
+    annotation_only: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +37,34 @@ class PodTolerations:
     def joined(self) -> Tolerations:
         """Both as one list."""
         return self.native.joined(self.annotated)
+
+    def first_refusal(
+        self, hard: Iterable[Taint], no_execute: Literal["narrow", "join"], noticed: Noticed
+    ) -> Refusal | None:
+        """The first of these taints that keeps the pod away."""
+        joined = self.joined()
+        for taint in hard:
+            if no_execute == "narrow" and taint.effect == NO_EXECUTE:
+                refusal = self._narrowed(taint, noticed)
+            else:
+                tolerated = joined.tolerates(taint, noticed)
+                refusal = None if tolerated else Refusal(taint, annotation_only=False)
+            if refusal is not None:
+                return refusal
+        return None
+
+    def _narrowed(self, taint: Taint, noticed: Noticed) -> Refusal | None:
+        """Why a NoExecute taint refuses, or None.
+
+        Controller manager and kubelet evict by `spec.tolerations` alone, so the native list must
+        tolerate; an annotation that speaks of the taint can then only narrow that.
+        """
+        agrees = self.annotated.tolerates(taint, noticed)
+        if not self.native.tolerates(taint, noticed):
+            return Refusal(taint, annotation_only=agrees)
+        if agrees or not self.annotated.addresses(taint):
+            return None
+        return Refusal(taint, annotation_only=False)
 
 
 def pod_tolerations(pod: Pod, settings: Settings) -> PodTolerations:

@@ -7,11 +7,12 @@ that reached it. The clock is a parameter, because the core has none.
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from operator import not_
 from typing import Final, TypeVar
 
+from extender.framework import narrowing
 from extender.framework.interface import (
     MAX_NODE_SCORE,
     SUCCESS,
@@ -43,6 +44,7 @@ class FilterResult:
     statuses: Sequence[Status]
     ledger: Ledger
     settled: Status | None = None  # the pod itself was refused, whatever the node
+    questions: Mapping[str, NodeFilter] = field(default_factory=dict)  # by plugin
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +63,17 @@ def run_filter(
     *,
     clock: Clock,
     memory: Memory[NodeFilter, Status] | None = None,
+    narrow: bool = False,
 ) -> FilterResult:
-    """Judge every candidate by every filter plugin; the first refusal of a node stands."""
+    """Judge every candidate by every filter plugin; the first refusal of a node stands.
+
+    Those that pass every plugin may then be narrowed down for the sake of pods in flight.
+    """
     ledger = Ledger(clock)
     memory = Memory() if memory is None else memory
-    threads: list[tuple[str, NodeFilter, Thread[NodeFilter, Status]]] = []
-    for plugin in profile.filters:
-        thread = _parse(
-            plugin, ExtensionPoint.PRE_FILTER, plugin.pre_filter, pod, snapshot, ledger, memory
-        )
-        if not isinstance(thread.outcome, Status):
-            threads.append((plugin.name, thread.outcome, thread))
-        elif thread.outcome.code is not Code.SKIP:
-            return FilterResult([thread.outcome] * len(candidates), ledger, thread.outcome)
+    threads = _parse_all(profile, pod, snapshot, ledger, memory)
+    if isinstance(threads, Status):
+        return FilterResult([threads] * len(candidates), ledger, threads)
 
     statuses: list[Status] = [SUCCESS] * len(candidates)
     reached: Sequence[int] = range(len(candidates))
@@ -91,7 +91,30 @@ def run_filter(
             statuses[index] = verdicts[key]
         reached = list(compress(reached, passes))
         nodes = list(compress(nodes, passes))
-    return FilterResult(statuses, ledger)
+    questions = {name: question for name, question, _ in threads}
+    if narrow and nodes:
+        narrowing.narrow(questions, statuses, reached, nodes, ledger)
+    return FilterResult(statuses, ledger, questions=questions)
+
+
+def _parse_all(
+    profile: Profile,
+    pod: Pod,
+    snapshot: Snapshot,
+    ledger: Ledger,
+    memory: Memory[NodeFilter, Status],
+) -> list[tuple[str, NodeFilter, Thread[NodeFilter, Status]]] | Status:
+    """The questions of every plugin that has one, or the status that settles every node."""
+    threads = []
+    for plugin in profile.filters:
+        thread = _parse(
+            plugin, ExtensionPoint.PRE_FILTER, plugin.pre_filter, pod, snapshot, ledger, memory
+        )
+        if not isinstance(thread.outcome, Status):
+            threads.append((plugin.name, thread.outcome, thread))
+        elif thread.outcome.code is not Code.SKIP:
+            return thread.outcome
+    return threads
 
 
 def run_score(

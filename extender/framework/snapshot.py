@@ -1,79 +1,44 @@
-"""The cluster at one instant, as plugins see it.
-
-What nodes share is interned when a node enters, so that a verdict on it can be found by
-identity: nodes with the same taints hold the same TaintSet.
-"""
+"""The cluster at one instant, as plugins see it, and the facets by which nodes are alike."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final
-from weakref import WeakValueDictionary
 
-from msgspec import Struct
+from extender.framework.node_info import Interner, NodeInfo, TaintSet
+from extender.framework.pod_index import PodIndex
+from extender.framework.volumes import Volumes
+from extender.match.selectors import Term
+from extender.model.core_v1 import Node
 
-from extender.match.taints import HARD_EFFECTS, PREFER_NO_SCHEDULE
-from extender.model.core_v1 import Node, Taint
-
-
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class TaintSet:
-    """The taints of a node in its order, sorted by what they do. Equal only to itself."""
-
-    hard: tuple[Taint, ...]
-    soft: tuple[Taint, ...]
-
-
-class NodeInfo(Struct, frozen=True, gc=False, eq=False):
-    """One node: what scheduling reads of it, with what it shares interned."""
-
-    name: str
-    labels: Mapping[str, str]
-    taints: TaintSet
-    unschedulable: bool
-
-    def same_as(self, other: "NodeInfo") -> bool:
-        """Whether no plugin could tell the two apart."""
-        return (
-            self.taints is other.taints
-            and self.unschedulable == other.unschedulable
-            and self.labels == other.labels
-        )
-
-
-class Interner:
-    """Gives equal taint lists one TaintSet, for as long as anybody holds it."""
-
-    def __init__(self) -> None:
-        self._taint_sets: WeakValueDictionary[tuple[Taint, ...], TaintSet] = WeakValueDictionary()
-
-    def node_info(self, node: Node) -> NodeInfo:
-        """The node as plugins see it."""
-        meta, spec = node.metadata, node.spec
-        return NodeInfo(
-            name=meta.name if meta else "",
-            labels=(meta.labels if meta else None) or {},
-            taints=self._taint_set((spec.taints if spec else None) or ()),
-            unschedulable=spec.unschedulable if spec else False,
-        )
-
-    def _taint_set(self, taints: tuple[Taint, ...]) -> TaintSet:
-        known = self._taint_sets.get(taints)
-        if known is None:
-            known = self._taint_sets[taints] = TaintSet(
-                hard=tuple(t for t in taints if t.effect in HARD_EFFECTS),
-                soft=tuple(t for t in taints if t.effect == PREFER_NO_SCHEDULE),
-            )
-        return known
+# Nodes are a part of the snapshot: whoever works with it finds them here.
+__all__ = [
+    "TAINTS",
+    "UNSCHEDULABLE",
+    "AttributeFacet",
+    "Interner",
+    "LabelsFacet",
+    "NodeInfo",
+    "Snapshot",
+    "TaintSet",
+    "snapshot_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All nodes of the cluster at one instant."""
+    """The cluster at one instant."""
 
     nodes: Mapping[str, NodeInfo] = field(default_factory=dict)
     generation: int = 0
     current: bool = True  # False: the source is cut off, and this is how the cluster last was
+    pods: PodIndex | None = None  # None: nobody told us of pods
+    volumes: Volumes | None = None  # None: nobody told us of volumes
+    generations: Mapping[str, int] = field(default_factory=dict)  # by resource
+
+    def generation_of(self, resources: Iterable[str]) -> int:
+        """One number for several resources; it changes whenever one of them does."""
+        return sum(self.generations.get(resource, 0) for resource in resources)
 
 
 def snapshot_of(nodes: Iterable[Node], *, generation: int = 0) -> Snapshot:
@@ -100,6 +65,16 @@ class LabelsFacet:
 
     keys: tuple[str, ...]
     with_name: bool = False
+
+    @classmethod
+    def of(cls, terms: Iterable[Term], labels: Iterable[str] = ()) -> "LabelsFacet":
+        """What these terms and exact labels read."""
+        keys = set(labels)
+        with_name = False
+        for term in terms:
+            keys |= term.label_keys
+            with_name = with_name or bool(term.field_tests)
+        return cls(tuple(sorted(keys)), with_name)
 
     def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
         """The values of each node, None for a label it does not carry."""

@@ -21,6 +21,7 @@ from extender.model.core_v1 import (
     PreferredSchedulingTerm,
     Toleration,
 )
+from extender.model.storage_v1 import VolumeNodeAffinity
 
 TOLERATIONS: Final = "tolerations"
 NODE_AFFINITY: Final = "node-affinity"
@@ -69,6 +70,12 @@ class StrictNodeAffinity(NodeAffinity, frozen=True, gc=False, forbid_unknown_fie
     )
 
 
+class StrictVolumeAffinity(VolumeNodeAffinity, frozen=True, gc=False, forbid_unknown_fields=True):
+    """The node affinity of a volume, that knows all its fields."""
+
+    required: _Selector | None = None
+
+
 def tolerations(
     annotations: Mapping[str, str] | None, prefix: str, limit: int
 ) -> tuple[StrictToleration, ...]:
@@ -87,21 +94,31 @@ def node_affinity(
     return None if text is None else _decoded(name, text, StrictNodeAffinity, limit)
 
 
-def _decoded(name: str, text: str, kind: type[T], limit: int) -> T:
+def volume_affinity(
+    volume: str, annotations: Mapping[str, str] | None, prefix: str, limit: int
+) -> StrictVolumeAffinity | None:
+    """The node affinity that the annotation of a PersistentVolume carries, if it is there."""
+    name = prefix + NODE_AFFINITY
+    text = (annotations or {}).get(name)
+    whose = f'persistentvolume "{volume}"'
+    return None if text is None else _decoded(name, text, StrictVolumeAffinity, limit, whose)
+
+
+def _decoded(name: str, text: str, kind: type[T], limit: int, whose: str = "pod") -> T:
     outcome = _outcome_remembered if len(text) <= _REMEMBERED_LENGTH else _outcome
     # mypy does not know that a type has a hash.
-    value: T | AnnotationError = outcome(name, text, kind, limit)  # type: ignore[arg-type]
+    value: T | AnnotationError = outcome(name, text, kind, limit, whose)  # type: ignore[arg-type]
     if isinstance(value, AnnotationError):
         raise value.with_traceback(None)  # a remembered one must not gather frames
     return value
 
 
-def _outcome(name: str, text: str, kind: type[T], limit: int) -> T | AnnotationError:
+def _outcome(name: str, text: str, kind: type[T], limit: int, whose: str) -> T | AnnotationError:
     try:
         data = documents.parse_one(text, limit, max_values=_MAX_VALUES)
         return msgspec.convert(documents.without_nulls(data), kind)
     except (DocumentError, msgspec.ValidationError) as exc:
-        return AnnotationError(f"pod annotation {name} is invalid: {exc}")
+        return AnnotationError(f"{whose} annotation {name} is invalid: {exc}")
 
 
 # The pods of a workload carry the same text, and a refused one comes back with it.

@@ -83,6 +83,52 @@ class ObjectMeta(Struct, frozen=True, gc=False, rename="camel"):
     annotations: dict[str, str] | None = None
 
 
+class LabelSelectorRequirement(Struct, frozen=True, gc=False):
+    """A key, an operator and its values, asked of the labels of a pod."""
+
+    key: str = ""
+    operator: str = ""
+    values: tuple[str, ...] | None = None
+
+
+class LabelSelector(Struct, frozen=True, gc=False, rename="camel"):
+    """Which pods are meant: all of it must hold."""
+
+    match_labels: dict[str, str] | None = None
+    match_expressions: tuple[LabelSelectorRequirement, ...] | None = None
+
+
+class TopologySpreadConstraint(Struct, frozen=True, gc=False, rename="camel"):
+    """How evenly pods are to be spread over the domains of a topology key."""
+
+    max_skew: int = 0
+    topology_key: str = ""
+    when_unsatisfiable: str = ""
+    label_selector: LabelSelector | None = None
+    min_domains: int | None = None
+    node_affinity_policy: str | None = None
+    node_taints_policy: str | None = None
+    match_label_keys: tuple[str, ...] | None = None
+
+
+class ClaimSource(Struct, frozen=True, gc=False, rename="camel"):
+    """A claim that a pod names."""
+
+    claim_name: str = ""
+
+
+class EphemeralSource(Struct, frozen=True, gc=False):
+    """A claim that is made for a pod; what it asks for is not of interest here."""
+
+
+class Volume(Struct, frozen=True, gc=False, rename="camel"):
+    """One volume of a pod, where it comes from a claim."""
+
+    name: str = ""
+    persistent_volume_claim: ClaimSource | None = None
+    ephemeral: EphemeralSource | None = None
+
+
 class PodSpec(Struct, frozen=True, gc=False, rename="camel"):
     """What a pod asks of a node."""
 
@@ -90,6 +136,9 @@ class PodSpec(Struct, frozen=True, gc=False, rename="camel"):
     node_selector: dict[str, str] | None = None
     affinity: Affinity | None = None
     tolerations: tuple[Toleration, ...] | None = None
+    topology_spread_constraints: tuple[TopologySpreadConstraint, ...] | None = None
+    volumes: tuple[Volume, ...] | None = None
+    priority: int | None = None
 
 
 class Pod(Struct, frozen=True, gc=False):
@@ -125,9 +174,10 @@ class PlacedPodMeta(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class PlacedPodSpec(Struct, frozen=True, gc=False, rename="camel"):
-    """Where a pod runs."""
+    """Where a pod runs, and whom it may drive away."""
 
     node_name: str = ""
+    priority: int | None = None
 
 
 class PlacedPodStatus(Struct, frozen=True, gc=False, rename="camel"):

@@ -9,18 +9,25 @@ from typing import Final
 from extender.framework.interface import FilterPlugin, Profile, ScorePlugin, Settings
 from extender.plugins.node_affinity import NodeAffinity
 from extender.plugins.node_unschedulable import NodeUnschedulable
+from extender.plugins.pod_topology_spread import PodTopologySpread
 from extender.plugins.taint_toleration import TaintToleration
+from extender.plugins.volume_binding import VolumeBinding
 
 # In the order in which they judge, whatever the order of the configuration.
 FILTERS: Final[tuple[Callable[[Settings], FilterPlugin], ...]] = (
     NodeUnschedulable,
     TaintToleration,
     NodeAffinity,
+    VolumeBinding,
+    PodTopologySpread,
 )
-SCORERS: Final[tuple[Callable[[Settings], ScorePlugin], ...]] = (TaintToleration, NodeAffinity)
+SCORERS: Final[tuple[Callable[[Settings], ScorePlugin], ...]] = (
+    TaintToleration,
+    NodeAffinity,
+    PodTopologySpread,
+)
 
 # Every name that a configuration may use, with in-tree's weight (0: it does not score).
-# PodTopologySpread and VolumeBinding are kube-scheduler's own affair for now.
 DEFAULT_WEIGHTS: Final[Mapping[str, int]] = {
     "NodeUnschedulable": 0,
     "TaintToleration": 3,
@@ -33,8 +40,11 @@ RESOURCES: Final[Mapping[str, frozenset[str]]] = {
     "NodeUnschedulable": frozenset({"nodes"}),
     "TaintToleration": frozenset({"nodes"}),
     "NodeAffinity": frozenset({"nodes"}),
+    "VolumeBinding": frozenset(
+        {"nodes", "persistentvolumes", "persistentvolumeclaims", "storageclasses"}
+    ),
+    "PodTopologySpread": frozenset({"nodes", "pods"}),
 }
-NOT_BUILT: Final = frozenset({"VolumeBinding", "PodTopologySpread"})
 
 
 def profile(name: str, weights: Mapping[str, int], settings: Settings) -> Profile:

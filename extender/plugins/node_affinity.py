@@ -1,6 +1,6 @@
 """NodeAffinity: required terms refuse a node, preferred terms raise its score."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -20,7 +20,7 @@ from extender.framework.interface import (
 from extender.framework.snapshot import LabelsFacet, NodeInfo, Snapshot
 from extender.match import selectors
 from extender.match.findings import Finding, Noticed
-from extender.match.selectors import Preferred, Required, Term
+from extender.match.selectors import Preferred, Required
 from extender.model.core_v1 import NodeAffinity as NodeAffinityRules
 from extender.model.core_v1 import Pod
 
@@ -71,15 +71,6 @@ class NodeAffinity:
         return (annotated,) if self.annotation_only else (rules.native_affinity(pod), annotated)
 
 
-def _facet(terms: Iterable[Term], labels: Iterable[str] = ()) -> LabelsFacet:
-    keys = set(labels)
-    with_name = False
-    for term in terms:
-        keys |= term.label_keys
-        with_name = with_name or bool(term.field_tests)
-    return LabelsFacet(tuple(sorted(keys)), with_name)
-
-
 @dataclass(frozen=True, slots=True)
 class _RequiredTerms:
     required: Required
@@ -87,7 +78,7 @@ class _RequiredTerms:
 
     @property
     def facet(self) -> LabelsFacet:
-        return _facet(self.required.terms(), (key for key, _ in self.required.labels))
+        return LabelsFacet.of(self.required.terms(), (key for key, _ in self.required.labels))
 
     def filter(self, node: NodeInfo) -> Status:
         noticed: Noticed = set()
@@ -103,7 +94,7 @@ class _PreferredTerms:
 
     @property
     def facet(self) -> LabelsFacet:
-        return _facet(term for _, term in self.preferred.terms)
+        return LabelsFacet.of(term for _, term in self.preferred.terms)
 
     def score(self, node: NodeInfo) -> Score:
         noticed: Noticed = set()

@@ -16,11 +16,11 @@ from extender.framework.interface import (
     success,
     unresolvable,
 )
-from extender.framework.rules import PodTolerations
+from extender.framework.rules import PodTolerations, Refusal
 from extender.framework.snapshot import TAINTS, AttributeFacet, NodeInfo, Snapshot
 from extender.match.findings import Finding, Noticed
-from extender.match.taints import NO_EXECUTE, PREFER_NO_SCHEDULE, Tolerations
-from extender.model.core_v1 import Pod, Taint
+from extender.match.taints import PREFER_NO_SCHEDULE, Tolerations
+from extender.model.core_v1 import Pod
 
 REASON: Final = "node(s) had untolerated taint {{{}}}"
 REASON_REDACTED: Final = "node(s) had untolerated taint(s)"
@@ -47,7 +47,7 @@ class TaintToleration:
             tolerations = rules.pod_tolerations(pod, self.settings)
         except AnnotationError as exc:
             return unresolvable(str(exc))
-        return _HardTaints(tolerations, tolerations.joined(), self.settings)
+        return _HardTaints(tolerations, self.settings)
 
     def pre_score(self, pod: Pod, _snapshot: Snapshot) -> NodeScorer | Status:
         """Compile the tolerations that may speak of PreferNoSchedule."""
@@ -62,7 +62,6 @@ class TaintToleration:
 @dataclass(frozen=True, slots=True)
 class _HardTaints:
     by_carrier: PodTolerations
-    joined: Tolerations
     settings: Settings
     facet: ClassVar[AttributeFacet] = TAINTS
 
@@ -72,32 +71,17 @@ class _HardTaints:
 
     def filter(self, node: NodeInfo) -> Status:
         noticed: Noticed = set()
-        narrow = self.settings.no_execute == "narrow"
-        for taint in node.taints.hard:
-            if narrow and taint.effect == NO_EXECUTE:
-                refusal = self._narrowed(taint, noticed)
-            else:
-                refusal = None if self.joined.tolerates(taint, noticed) else REASON
-            if refusal is not None:
-                return self._refused(taint, refusal, frozenset(noticed))
-        return success(frozenset(noticed))
+        refusal = self.by_carrier.first_refusal(node.taints.hard, self.settings.no_execute, noticed)
+        if refusal is None:
+            return success(frozenset(noticed))
+        return self._refused(refusal, frozenset(noticed))
 
-    def _narrowed(self, taint: Taint, noticed: Noticed) -> str | None:
-        """Why a NoExecute taint refuses, or None.
-
-        Controller manager and kubelet evict by `spec.tolerations` alone, so the native list must
-        tolerate; an annotation that speaks of the taint can then only narrow that.
-        """
-        annotated = self.by_carrier.annotated
-        agrees = annotated.tolerates(taint, noticed)
-        if not self.by_carrier.native.tolerates(taint, noticed):
-            return REASON_ANNOTATION_ONLY if agrees else REASON
-        return None if agrees or not annotated.addresses(taint) else REASON
-
-    def _refused(self, taint: Taint, reason: str, findings: frozenset[Finding]) -> Status:
+    def _refused(self, refusal: Refusal, findings: frozenset[Finding]) -> Status:
+        taint, only = refusal.taint, refusal.annotation_only
         if self.settings.reasons == "redacted":
-            redacted = REASON_REDACTED if reason == REASON else REASON_ANNOTATION_ONLY_REDACTED
+            redacted = REASON_ANNOTATION_ONLY_REDACTED if only else REASON_REDACTED
             return unresolvable(redacted, findings=findings, detail=taint)
+        reason = REASON_ANNOTATION_ONLY if only else REASON
         return unresolvable(
             reason.format(f"{taint.key}: {taint.value}"),
             brief=reason.format(taint.key),

@@ -2,7 +2,9 @@
 
 kube-scheduler hears of a change when we do, asks within milliseconds, and does not ask again
 about a pod that was refused from an older view before the next event, which may be minutes
-away. So before no node at all passes, we wait a moment for a node to change, and judge again.
+away. So before no node at all passes, we wait a moment for what the refusal depends on to
+change, and judge again. A pod that only has to know where another one went waits longer for it:
+the other was placed, and will be seen on its node any moment.
 """
 
 import time
@@ -19,6 +21,29 @@ Result = Literal["passed", "refused", "skipped"]
 SHARE: Final = 0.05
 # What may be held in a row after a quiet time, in times of the limit of one hold.
 BURST: Final = 4.0
+# How long a pod waits for one in flight; a binding that takes longer has met with trouble.
+IN_FLIGHT_SECONDS: Final = 1.0
+
+
+class Allowance:
+    """The time that may go into holding, which grows as time passes."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
+        self.seconds = seconds
+        self._clock = clock
+        self._left = seconds * BURST
+        self._at = clock()
+
+    def suffices(self) -> bool:
+        """Whether there is enough for one hold."""
+        now = self._clock()
+        self._left = min(self._left + (now - self._at) * SHARE, self.seconds * BURST)
+        self._at = now
+        return self._left >= self.seconds
+
+    def spend(self, seconds: float) -> None:
+        """So much went into holding."""
+        self._left -= seconds
 
 
 class CatchUp:
@@ -32,32 +57,28 @@ class CatchUp:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._source = source if isinstance(source, Watching) else None
-        self._seconds = seconds
         self._clock = clock
-        self._allowance = seconds * BURST
-        self._at = clock()
+        self._news = Allowance(seconds, clock)
+        self._in_flight = Allowance(IN_FLIGHT_SECONDS, clock)
 
     async def hold(
         self, answer: Answer, judge: Callable[[], Answer]
     ) -> tuple[Answer, Result | None]:
         """The answer, or a later one that lets a node pass; and what came of holding it."""
-        generation = answer.generation
-        if self._source is None or not self._seconds or generation is None:
+        allowance = self._in_flight if answer.unsettled else self._news
+        if self._source is None or not allowance.seconds or answer.generation is None:
             return answer, None
         if answer.passed or not answer.nodes:
             return answer, None
-        begun = self._clock()
-        self._allowance = min(self._allowance + (begun - self._at) * SHARE, self._seconds * BURST)
-        self._at = begun
-        if self._allowance < self._seconds:
+        if not allowance.suffices():
             return answer, "skipped"
-        until = begun + self._seconds
+        begun = self._clock()
+        until = begun + allowance.seconds
         while (left := until - self._clock()) > 0:
-            if not await self._source.changed(generation, left):
+            if not await self._source.changed(answer.resources, answer.generation, left):
                 break
             answer = judge()
-            generation = answer.generation
-            if answer.passed or generation is None:
+            if answer.passed or answer.generation is None:
                 break
-        self._allowance -= self._clock() - begun
+        allowance.spend(self._clock() - begun)
         return answer, "passed" if answer.passed else "refused"

@@ -18,7 +18,7 @@ from extender.errors import AllowanceError
 from extender.framework import rules
 from extender.framework.interface import Settings
 from extender.framework.ledger import Ledger
-from extender.framework.snapshot import NodeInfo
+from extender.framework.snapshot import NodeInfo, Snapshot
 from extender.match.cel.program import compile_expression
 from extender.match.cel.programs import Finished, Programs, Work
 from extender.metrics import Metrics
@@ -66,12 +66,16 @@ class Expressions:
         """A new call may spend anew."""
         self._programs.allowance = LOOP_ALLOWANCE
 
-    def put_off(self, pod: Pod, nodes: Iterable[NodeInfo], ledger: Ledger) -> None:
+    def put_off(
+        self, pod: Pod, nodes: Iterable[NodeInfo], snapshot: Snapshot, ledger: Ledger
+    ) -> None:
         """Raise DeferredError if the call came to an end for want of allowance."""
         if not any(isinstance(fault, AllowanceError) for fault in ledger.faults):
             return
         expressions = rules.expressions(pod, self._settings)
-        raise DeferredError(self._programs.work(expressions, _taints(nodes)))
+        # Topology spread asks about every node, whichever the request is about.
+        taints = _taints(chain(nodes, snapshot.nodes.values()))
+        raise DeferredError(self._programs.work(expressions, taints))
 
     async def work_off(self, work: Work) -> None:
         """Do the work on the thread, as far as one call may, and remember what came of it."""

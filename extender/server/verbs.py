@@ -4,15 +4,15 @@ Knows nothing of HTTP. Raises BadRequestError for a body that makes no sense, an
 where nothing can be judged; filter says the latter in its answer, as only it has a field for it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Final
 
-from extender import wire
+from extender import plugins, wire
 from extender.cluster.source import ClusterSource
 from extender.errors import NoClusterError, NotSyncedError, PluginError
-from extender.framework import runner
+from extender.framework import preemption, runner
 from extender.framework.interface import Code, Status
 from extender.framework.ledger import Ledger
 from extender.framework.memory import Memories
@@ -24,6 +24,9 @@ from extender.server.profiles import Profiles
 from extender.wire import FilterArgs, PreemptArgs
 
 CUT_OFF: Final = "no node passes as the cluster last was, and the API server is out of reach"
+# Plugins that may refuse the pod for what the cluster has, whatever the node.
+_BY_CLUSTER: Final = frozenset({"VolumeBinding"})
+IN_FLIGHT: Final = "no node passes until it is known where a pod in flight went"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +40,10 @@ class Answer:
     passed: int
     ledger: Ledger | None = None
     error: str = ""
-    # Of the snapshot that was asked; None where the nodes came with the request.
+    # What news could turn a refusal into a pass, and its generation; none if no news could.
+    resources: frozenset[str] = frozenset()
     generation: int | None = None
+    unsettled: bool = False  # only pods in flight stand in the way
 
 
 class Verbs:
@@ -72,9 +77,18 @@ class Verbs:
             judged = iter(result.statuses)
             statuses = [result.settled if node is None else next(judged) for node in nodes]
         answer = wire.encode_filter(args, statuses)
-        if not (answer.passed or answer.error or snapshot.current or result.settled) and count:
+        refused = not answer.passed and count > 0
+        resources = self._resources(args, result, statuses) if refused else frozenset[str]()
+        unsettled = refused and any(status.unsettled for status in _distinct(result.statuses))
+        if answer.error:
+            pass
+        elif unsettled:
+            # Nobody tells kube-scheduler when it becomes known, but an error it retries by itself.
+            answer = wire.encode_filter_error(args, IN_FLIGHT)
+        elif resources and not snapshot.current:
             # From a view that may be outdated an error is retried by itself, a refusal is not.
             answer = wire.encode_filter_error(args, CUT_OFF)
+        self._reserve(args.pod, snapshot, known, result, passed=answer.passed, waits=unsettled)
         return Answer(
             answer.body,
             args.pod,
@@ -83,7 +97,9 @@ class Verbs:
             answer.passed,
             result.ledger,
             answer.error,
-            snapshot.generation if args.raw is None else None,
+            resources,
+            snapshot.generation_of(resources) if resources else None,
+            unsettled,
         )
 
     def prioritize(self, body: bytes, *, final: bool = True) -> Answer:
@@ -101,7 +117,7 @@ class Verbs:
             memory=self._memories.scoring,
         )
         if not final:
-            self.expressions.put_off(args.pod, known, result.ledger)
+            self.expressions.put_off(args.pod, known, snapshot, result.ledger)
         scores: Sequence[int] = result.scores
         if len(known) < len(nodes):
             scored = iter(result.scores)
@@ -112,16 +128,30 @@ class Verbs:
     def preempt(self, body: bytes, *, final: bool = True) -> Answer:
         """The candidates on which the pod could run once the victims are gone.
 
-        Neither a taint nor a label is cured by eviction, so a refusal stands.
+        Neither a taint nor a label nor a volume is cured by eviction, so those refusals stand.
         """
         args = wire.decode_preemption_args(body)
         snapshot = self._snapshot_for_preempt(args)
-        # An empty victim list would fail kube-scheduler's whole preemption.
-        names = [name for name, victims in args.victims.items() if victims.pods]
-        known = [node for node in map(snapshot.nodes.get, names) if node is not None]
-        result = self._judged(args.pod, snapshot, known, final=final)
+        candidates = [
+            (node, [pod.uid for pod in victims.pods])
+            for name, victims in args.victims.items()
+            # An empty victim list would fail kube-scheduler's whole preemption.
+            if victims.pods and (node := snapshot.nodes.get(name)) is not None
+        ]
+        self.expressions.begin_call()
+        result = preemption.run_preempt(
+            self._profiles.of(args.pod),
+            args.pod,
+            snapshot,
+            candidates,
+            clock=perf_counter,
+            memory=self._memories.filtering,
+        )
+        if not final:
+            known = [node for node, _ in candidates]
+            self.expressions.put_off(args.pod, known, snapshot, result.ledger)
         kept = {}
-        for node, status in zip(known, result.statuses, strict=True):
+        for (node, _), status in zip(candidates, result.statuses, strict=True):
             if status.code is Code.ERROR:
                 cause = next(iter(result.ledger.faults), None)
                 raise PluginError(": ".join((status.plugin, *status.reasons))) from cause
@@ -141,10 +171,39 @@ class Verbs:
             nodes,
             clock=perf_counter,
             memory=self._memories.filtering,
+            narrow=True,
         )
         if not final:
-            self.expressions.put_off(pod, nodes, result.ledger)
+            self.expressions.put_off(pod, nodes, snapshot, result.ledger)
         return result
+
+    def _resources(
+        self, args: FilterArgs, result: FilterResult, statuses: Sequence[Status | None]
+    ) -> frozenset[str]:
+        """What the refusals depend on, and may be on its way to us."""
+        if result.settled is not None and result.settled.plugin not in _BY_CLUSTER:
+            return frozenset()  # a rule of the pod itself cannot be read
+        found = plugins.resources({status.plugin for status in _distinct(result.statuses)})
+        if None in statuses:
+            found |= {"nodes"}
+        # Nobody knows the nodes better than a request that carries them.
+        return found if args.raw is None else found - {"nodes"}
+
+    def _reserve(
+        self,
+        pod: Pod,
+        snapshot: Snapshot,
+        known: Sequence[NodeInfo],
+        result: FilterResult,
+        *,
+        passed: int,
+        waits: bool,
+    ) -> None:
+        """From now on the pod may be on any of the nodes that it was let pass on."""
+        if snapshot.pods is not None:
+            pairs = zip(known, result.statuses, strict=True) if passed else ()
+            nodes = (node for node, status in pairs if status.code is Code.SUCCESS)
+            snapshot.pods.answered(pod, nodes, waits=waits)
 
     def _snapshot_for_preempt(self, args: PreemptArgs) -> Snapshot:
         try:
@@ -160,10 +219,31 @@ class Verbs:
         """The nodes that were asked about, None for a name that nobody knows."""
         carried = [self._interner.node_info(node) for node in args.nodes]
         if args.raw is not None:
-            return Snapshot(), carried
+            return self._snapshot_beside(args.pod), carried
         snapshot = self._source.snapshot()
         nodes = list(map(snapshot.nodes.get, args.names))
         if carried:
             by_name = {node.name: node for node in carried}
             nodes = [by_name.get(name, node) for name, node in zip(args.names, nodes, strict=True)]
         return snapshot, nodes
+
+    def _snapshot_beside(self, pod: Pod) -> Snapshot:
+        """The cluster around nodes that came with the request."""
+        try:
+            return self._source.snapshot()
+        except NoClusterError:
+            return Snapshot()
+        except NotSyncedError:
+            if _asks_of_the_cluster(pod):
+                raise
+            return Snapshot()
+
+
+def _distinct(statuses: Sequence[Status]) -> Iterable[Status]:
+    """Each status once; nodes share few."""
+    return {id(status): status for status in statuses}.values()
+
+
+def _asks_of_the_cluster(pod: Pod) -> bool:
+    spec = pod.spec
+    return spec is not None and bool(spec.topology_spread_constraints or spec.volumes)

@@ -94,14 +94,14 @@ def versions(server: ScriptedServer, resource: str) -> dict[Key, str]:
 def differences(server: ScriptedServer, source: LiveSource) -> list[str]:
     """The resources in which cache and truth are not the same."""
     wrong = []
-    if cached_nodes(source.nodes) != true_nodes(server):
+    if cached_nodes(source.cache.nodes) != true_nodes(server):
         wrong.append("nodes")
-    if cached_pods(source.pods) != true_pods(server):
+    if cached_pods(source.cache.pods) != true_pods(server):
         wrong.append("pods")
     for name, store in (
-        ("persistentvolumes", source.volumes),
-        ("persistentvolumeclaims", source.claims),
-        ("storageclasses", source.classes),
+        ("persistentvolumes", source.cache.volumes),
+        ("persistentvolumeclaims", source.cache.claims),
+        ("storageclasses", source.cache.classes),
     ):
         kept = {key: store.get(key) for key in store.keys()}  # noqa: SIM118 - a store is no dict
         found = {key: obj.metadata.resource_version for key, obj in kept.items() if obj}
@@ -147,13 +147,29 @@ async def test_only_what_is_asked_for_is_watched(names: Collection[str]) -> None
     assert [each.resource for each in source.cached()] == [n for n in PATHS.values() if n in names]
 
 
-async def test_the_plugins_of_today_read_nodes_alone() -> None:
+async def test_all_plugins_together_read_everything() -> None:
     async with scripted() as server:
         source = live_source(server, plugins.resources(plugins.DEFAULT_WEIGHTS))
         async with source.running():
             await eventually(lambda: ready(source))
 
+        snapshot = source.snapshot()
+
+    assert {asked.resource for asked in server.asked} == set(PATHS.values())
+    assert snapshot.pods is not None
+    assert snapshot.volumes is not None
+
+
+async def test_what_is_not_watched_is_not_known() -> None:
+    async with scripted() as server:
+        source = live_source(server, plugins.resources({"TaintToleration"}))
+        async with source.running():
+            await eventually(lambda: ready(source))
+            snapshot = source.snapshot()
+
     assert {asked.resource for asked in server.asked} == {"nodes"}
+    assert snapshot.pods is None
+    assert snapshot.volumes is None
 
 
 async def test_nothing_is_answered_before_all_is_listed() -> None:
@@ -224,7 +240,7 @@ async def test_a_token_that_is_refused_until_it_is_rotated(tmp_path: Path) -> No
             await eventually(lambda: ready(source))
 
     assert refused == "nodes not listed yet"
-    assert cached_nodes(source.nodes) == true_nodes(server)
+    assert cached_nodes(source.cache.nodes) == true_nodes(server)
     assert set(restarts) == {("nodes", "error")}
 
 
@@ -313,15 +329,15 @@ async def test_waiting_for_a_node_to_change() -> None:
         async with source.running():
             await eventually(lambda: ready(source))
             since = source.snapshot().generation
-            changed = asyncio.create_task(source.changed(since, 30))
+            changed = asyncio.create_task(source.changed({"nodes"}, since, 30))
             server.put("pods", a_placed_pod("q", "a"))
-            await eventually(lambda: len(source.pods) == 2)
+            await eventually(lambda: len(source.cache.pods) == 2)
             before = changed.done()
             server.put("nodes", node_json("a"))
 
             assert await changed
             assert not before
-            assert not await source.changed(source.snapshot().generation, 0.001)
+            assert not await source.changed({"nodes"}, source.snapshot().generation, 0.001)
 
 
 async def test_no_watch_outlives_its_source() -> None:

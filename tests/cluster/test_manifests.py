@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from extender.cluster import manifests
+from extender.cluster.cache import ClusterCache
 from extender.errors import ManifestError
-from extender.model.core_v1 import Node, NodeSpec, ObjectMeta, Taint
+from extender.model.core_v1 import Taint
 from tests.builders import JSON
 
 EXAMPLES = Path(__file__).parent.parent.parent / "deploy" / "examples"
@@ -19,7 +20,13 @@ def named(name: str, **more: Any) -> JSON:
 
 
 def names(*paths: Path) -> list[str]:
-    return [node.metadata.name for node in manifests.load_nodes(paths) if node.metadata]
+    return list(loaded(*paths).nodes.keys())
+
+
+def loaded(*paths: Path) -> ClusterCache:
+    cache = ClusterCache()
+    manifests.load(paths, cache)
+    return cache
 
 
 def write(folder: Path, name: str, content: object) -> Path:
@@ -53,14 +60,71 @@ spec: {unschedulable: true}
 """
 
 
+STORAGE = """\
+kind: Pod
+metadata: {name: web-0, labels: {app: web}}
+spec: {nodeName: one, priority: 7, containers: [{name: web, image: web}]}
+---
+kind: PodList
+items:
+- metadata: {name: web-1, namespace: shop}
+  status: {nominatedNodeName: two}
+- metadata: {name: waits-for-a-node}
+- metadata: {name: has-ended}
+  spec: {nodeName: one}
+  status: {phase: Succeeded}
+---
+kind: PersistentVolume
+metadata: {name: disk-1}
+---
+kind: PersistentVolumeClaimList
+items: [{metadata: {name: data, namespace: shop}, spec: {volumeName: disk-1}}]
+---
+kind: StorageClass
+metadata: {name: lazy}
+volumeBindingMode: WaitForFirstConsumer
+"""
+
+
 def test_every_node_of_a_yaml_file_is_read_whole(tmp_path: Path) -> None:
-    assert manifests.load_nodes([write(tmp_path, "a.yaml", YAML)]) == [
-        Node(
-            metadata=ObjectMeta(name="one", labels={"zone": "a", "version": "1.20"}),
-            spec=NodeSpec(taints=(Taint("sla", "950", "NoSchedule"),)),
-        ),
-        Node(metadata=ObjectMeta(name="two"), spec=NodeSpec(unschedulable=True)),
-    ]
+    nodes = loaded(write(tmp_path, "a.yaml", YAML)).nodes.nodes
+
+    assert list(nodes) == ["one", "two"]
+    assert nodes["one"].labels == {"zone": "a", "version": "1.20"}
+    assert nodes["one"].taints.hard == (Taint("sla", "950", "NoSchedule"),)
+    assert nodes["two"].unschedulable
+    assert not nodes["one"].unschedulable
+
+
+def test_pods_volumes_claims_and_classes_are_read_too(tmp_path: Path) -> None:
+    cache = loaded(write(tmp_path, "a.yaml", STORAGE))
+    pod, claim = cache.pods.get("default/web-0"), cache.claims.get("shop/data")
+
+    assert pod is not None
+    assert (pod.node_name, pod.labels, pod.priority) == ("one", {"app": "web"}, 7)
+    assert cache.pods.keys() == ["default/web-0", "shop/web-1"]
+    assert claim is not None
+    assert claim.spec.volume_name == "disk-1"
+    assert cache.volumes.keys() == ["disk-1"]
+    assert cache.classes.keys() == ["lazy"]
+
+
+@pytest.mark.parametrize("kind", ["Pod", "PersistentVolumeClaim"])
+def test_what_does_not_say_where_it_belongs_belongs_to_the_default_namespace(
+    tmp_path: Path, kind: str
+) -> None:
+    one = write(tmp_path, "one.yaml", {"kind": kind, "metadata": {"name": "a"}})
+    two = {"kind": kind, "metadata": {"name": "a", "namespace": "default"}}
+
+    assert fault(one, write(tmp_path, "two.yaml", two)) == (
+        f"{kind} 'default/a' is defined twice: remove one"
+    )
+
+
+def test_objects_of_different_kinds_may_share_a_name(tmp_path: Path) -> None:
+    items = [{"kind": kind, "metadata": {"name": "a"}} for kind in manifests.KINDS]
+
+    assert names(write(tmp_path, "a.json", {"kind": "List", "items": items})) == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +132,7 @@ def test_every_node_of_a_yaml_file_is_read_whole(tmp_path: Path) -> None:
     [
         pytest.param(named("a"), ["a"], id="one object"),
         pytest.param(
-            {"kind": "List", "items": [named("a"), {"kind": "Pod"}, named("b")]},
+            {"kind": "List", "items": [named("a"), {"kind": "Secret"}, named("b")]},
             ["a", "b"],
             id="a List of several kinds",
         ),
@@ -163,7 +227,7 @@ def test_the_bundled_example_is_a_cluster() -> None:
 
 def fault(*paths: Path) -> str:
     with pytest.raises(ManifestError) as caught:
-        manifests.load_nodes(paths)
+        loaded(*paths)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -193,6 +257,17 @@ def test_a_name_that_is_defined_twice(tmp_path: Path) -> None:
             "Node '': Expected `object | null`, got `str` - at `$.metadata`",
             id="text for the metadata",
         ),
+        pytest.param(
+            "kind: Pod\nmetadata: {name: a, labels: {tier: 1}}",
+            "Pod 'a': Expected `str`, got `int` - at `$.metadata.labels[...]`",
+            id="a number for the label of a pod",
+        ),
+        pytest.param(
+            "kind: PersistentVolume\nmetadata: {name: a}\nspec: {nodeAffinity: []}",
+            "PersistentVolume 'a': Expected `object | null`, got `array`",
+            id="a list for the affinity of a volume",
+        ),
+        pytest.param("kind: Pod", "Pod '': ", id="a pod without metadata"),
         pytest.param("kind: Node", "a Node has no metadata.name", id="no metadata"),
         pytest.param("kind: Node\nmetadata: {}", "a Node has no metadata.name", id="no name"),
         pytest.param(

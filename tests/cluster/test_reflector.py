@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from extender.cluster.api import ApiServer
-from extender.cluster.cache import NodeStore, ObjectStore, PodStore
-from extender.cluster.reflector import HEALTHY_SECONDS, SLICE, Backoff, Reflector, Store
+from extender.cluster.cache import NodeStore, ObjectStore, PodStore, Store
+from extender.cluster.reflector import HEALTHY_SECONDS, SLICE, Backoff, Reflector
 from extender.cluster.resources import NODES, PERSISTENT_VOLUME_CLAIMS, PODS, Key
 from extender.model.core_v1 import Node
 from extender.model.storage_v1 import PersistentVolumeClaim

@@ -17,6 +17,7 @@ def test_without_a_source_there_is_no_snapshot_and_a_way_out_is_told() -> None:
     source.reload()
 
     assert "only whole-node requests" in source.state().remark
+    assert "VolumeBinding and PodTopologySpread stand aside" in source.state().remark
     with pytest.raises(NotSyncedError, match="start leeway serve with --kubeconfig or --cluster"):
         source.snapshot()
 
@@ -28,6 +29,27 @@ def test_files_are_a_snapshot_that_says_where_it_is_from(tmp_path: Path) -> None
 
     assert list(source.snapshot().nodes) == ["a", "b"]
     assert source.state().remark == f"2 nodes from {file}"
+
+
+def test_files_may_hold_the_whole_cluster(tmp_path: Path) -> None:
+    file = tmp_path / "cluster.yaml"
+    pod = "kind: Pod\nmetadata: {name: p}\nspec: {nodeName: a}\n"
+    volume = "kind: PersistentVolume\nmetadata: {name: v}\n"
+    file.write_text("---\n".join([node("a"), pod, volume]))
+    source: ClusterSource = FileSource([str(file)])
+    snapshot = source.snapshot()
+
+    assert source.state().remark == f"1 nodes, 1 pods, 1 persistentvolumes from {file}"
+    assert snapshot.pods is not None
+    assert snapshot.volumes is not None
+    assert list(snapshot.volumes.volumes) == ["v"]
+    assert {each.resource: each.objects for each in source.cached()} == {
+        "nodes": 1,
+        "pods": 1,
+        "persistentvolumes": 1,
+        "persistentvolumeclaims": 0,
+        "storageclasses": 0,
+    }
 
 
 def test_a_reload_is_one_swap_and_leaves_old_snapshots_alone(tmp_path: Path) -> None:

@@ -280,6 +280,8 @@ def profile(config: JSON) -> JSON:
 def test_trap_1_leeway_enforces_all_taints_and_nothing_counts_twice(profile: JSON) -> None:
     assert profile["plugins"] == {
         "multiPoint": {"disabled": [{"name": "TaintToleration"}, {"name": "NodeUnschedulable"}]},
+        "preFilter": {"disabled": [{"name": "PodTopologySpread"}]},
+        "filter": {"disabled": [{"name": "PodTopologySpread"}]},
         "score": {"disabled": [{"name": "NodeAffinity"}]},
     }
 
@@ -404,7 +406,7 @@ def test_leeway_takes_its_configuration(objects: list[JSON], tmp_path: Path) -> 
     profile = rendering.scheduler_config(objects)["profiles"][0]
 
     assert [each.scheduler_name for each in loaded.profiles] == [profile["schedulerName"]]
-    assert not set(plugins.NOT_BUILT) & set(loaded.profiles[0].weights)
+    assert dict(loaded.profiles[0].weights) == {**plugins.DEFAULT_WEIGHTS, "PodTopologySpread": 0}
     assert loaded.listen.ops.port == 8080
     assert loaded.listen.scheduler.port == 8888
 
@@ -419,7 +421,16 @@ def test_leeway_may_read_what_it_watches_and_nothing_else(
 
     assert set(names) <= known
     assert rendering.one(objects, "ClusterRole")["rules"] == [
-        {"apiGroups": [""], "resources": sorted(names), "verbs": ["get", "list", "watch"]}
+        {
+            "apiGroups": [""],
+            "resources": sorted(names - {"storageclasses"}),
+            "verbs": ["get", "list", "watch"],
+        },
+        {
+            "apiGroups": ["storage.k8s.io"],
+            "resources": ["storageclasses"],
+            "verbs": ["get", "list", "watch"],
+        },
     ]
 
 

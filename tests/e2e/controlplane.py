@@ -22,6 +22,7 @@ from tests.e2e.processes import Process, free_port
 
 ROOT = Path(__file__).parent.parent.parent
 SCHEDULER_CONFIG = ROOT / "deploy" / "examples" / "scheduler-config.yaml"
+RBAC = ROOT / "deploy" / "kustomize" / "base" / "rbac.yaml"
 
 # Switched off because nothing here is a kubelet: they would taint every node as not ready.
 _NO_ADMISSION = "ServiceAccount,TaintNodesByCondition"
@@ -269,7 +270,6 @@ def whole_nodes(config: JSON) -> None:
 def _rbac() -> list[tuple[str, JSON]]:
     """What Leeway and the schedulers may do."""
     group = "/apis/rbac.authorization.k8s.io/v1"
-    watched = {"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "list", "watch"]}
     lease = {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"]}
     led = [
         {**lease, "verbs": ["create"]},  # has no name yet
@@ -279,7 +279,7 @@ def _rbac() -> list[tuple[str, JSON]]:
     local = f"{group}/namespaces/kube-system"
     reader = "extension-apiserver-authentication-reader"
     return [
-        (roles, {"metadata": {"name": "leeway"}, "rules": [watched]}),
+        (roles, {"metadata": {"name": "leeway"}, "rules": _watched()}),
         (bindings, _binding("leeway", "ClusterRole", "leeway", LEEWAY)),
         *(
             (bindings, _binding(f"extended:{role}", "ClusterRole", role, SCHEDULER))
@@ -289,6 +289,13 @@ def _rbac() -> list[tuple[str, JSON]]:
         (f"{local}/rolebindings", _binding("extended:lease", "Role", "extended:lease", SCHEDULER)),
         (f"{local}/rolebindings", _binding("extended:reader", "Role", reader, SCHEDULER)),
     ]
+
+
+def _watched() -> list[JSON]:
+    """The rules of the role that we ship."""
+    documents = yaml.safe_load_all(RBAC.read_text(encoding="utf-8"))
+    rules: list[JSON] = next(d["rules"] for d in documents if d["kind"] == "ClusterRole")
+    return rules
 
 
 def _binding(name: str, kind: str, role: str, user: str) -> JSON:

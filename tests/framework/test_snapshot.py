@@ -1,81 +1,27 @@
 import msgspec
-import pytest
 
 from extender.framework import snapshot
 from extender.framework.snapshot import (
     TAINTS,
     UNSCHEDULABLE,
     AttributeFacet,
-    Interner,
     LabelsFacet,
-    NodeInfo,
     Snapshot,
 )
-from extender.model.core_v1 import Node, NodeSpec, ObjectMeta, Taint
+from extender.match import selectors
+from extender.match.gates import FeatureGates
+from extender.model.core_v1 import (
+    Node,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    Taint,
+)
 from tests.builders import JSON, node_json, some_nodes, taint
 
 
 def node(data: JSON) -> Node:
     return msgspec.convert(data, Node)
-
-
-def told(info: NodeInfo) -> tuple[str, dict[str, str], tuple[Taint, ...], tuple[Taint, ...], bool]:
-    return (
-        info.name,
-        dict(info.labels),
-        info.taints.hard,
-        info.taints.soft,
-        info.unschedulable,
-    )
-
-
-def test_a_node_is_what_scheduling_reads_of_it() -> None:
-    info = Interner().node_info(
-        node(
-            node_json(
-                "n",
-                taint("a", "1", "NoExecute"),
-                taint("b", "2", "PreferNoSchedule"),
-                taint("c", "3", "Unknown"),
-                taint("d", "4", "NoSchedule"),
-                labels={"disk": "ssd"},
-                unschedulable=True,
-            )
-        )
-    )
-
-    assert told(info) == (
-        "n",
-        {"disk": "ssd"},
-        (Taint("a", "1", "NoExecute"), Taint("d", "4", "NoSchedule")),
-        (Taint("b", "2", "PreferNoSchedule"),),
-        True,
-    )
-
-
-@pytest.mark.parametrize(
-    "bare",
-    [
-        pytest.param(Node(), id="a node of nothing"),
-        pytest.param(Node(ObjectMeta(), NodeSpec()), id="a node of null fields"),
-        pytest.param(Node(ObjectMeta(labels={}), NodeSpec(taints=())), id="a node of empty lists"),
-    ],
-)
-def test_a_bare_node(bare: Node) -> None:
-    assert told(Interner().node_info(bare)) == ("", {}, (), (), False)
-
-
-def test_nodes_with_the_same_taints_hold_the_same_set() -> None:
-    a, b = taint("a"), taint("b")
-    same, again, reverse, none = some_nodes(
-        node_json("1", a, b), node_json("2", a, b), node_json("3", b, a), node_json("4")
-    )
-
-    assert same.taints is again.taints
-    assert same.taints is not reverse.taints  # the first untolerated one would be another
-    assert same.taints is not none.taints
-    # Two interners know nothing of each other: at worst a question is asked twice.
-    assert some_nodes(node_json("1", a, b))[0].taints != same.taints
 
 
 def test_a_snapshot_finds_nodes_by_name() -> None:
@@ -86,6 +32,28 @@ def test_a_snapshot_finds_nodes_by_name() -> None:
     assert taken.nodes["a"].taints.hard == (Taint("new", "", "NoSchedule"),)
     assert taken.generation == 0
     assert snapshot.snapshot_of([], generation=7) == Snapshot({}, 7)
+
+
+def test_a_generation_of_several_resources_is_one_number() -> None:
+    taken = Snapshot(generations={"nodes": 3, "pods": 4, "storageclasses": 50})
+
+    assert taken.generation_of({"nodes", "pods"}) == 7
+    assert taken.generation_of({"persistentvolumes"}) == 0
+    assert taken.generation_of(()) == 0
+
+
+def test_what_terms_read_is_a_facet() -> None:
+    by_label = NodeSelectorTerm(
+        (NodeSelectorRequirement("b", "Exists"), NodeSelectorRequirement("a", "In", ("x",)))
+    )
+    by_name = NodeSelectorTerm(
+        match_fields=(NodeSelectorRequirement("metadata.name", "In", ("n",)),)
+    )
+    terms = selectors.compile_selector(NodeSelector((by_label, by_name)), FeatureGates(), set())
+
+    assert LabelsFacet.of(terms, ["zone"]) == LabelsFacet(("a", "b", "zone"), with_name=True)
+    assert LabelsFacet.of(terms[:1]) == LabelsFacet(("a", "b"))
+    assert LabelsFacet.of(()) == LabelsFacet(())
 
 
 def test_the_facet_of_an_attribute() -> None:

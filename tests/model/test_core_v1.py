@@ -5,6 +5,10 @@ import pytest
 
 from extender.model.core_v1 import (
     Affinity,
+    ClaimSource,
+    EphemeralSource,
+    LabelSelector,
+    LabelSelectorRequirement,
     Node,
     NodeAffinity,
     NodeSelector,
@@ -17,6 +21,8 @@ from extender.model.core_v1 import (
     PreferredSchedulingTerm,
     Taint,
     Toleration,
+    TopologySpreadConstraint,
+    Volume,
 )
 
 REQUIREMENT = {"key": "disk", "operator": "In", "values": ["ssd"]}
@@ -52,6 +58,26 @@ POD_JSON = {
                 "expression": "true",
             }
         ],
+        "topologySpreadConstraints": [
+            {
+                "maxSkew": 2,
+                "topologyKey": "zone",
+                "whenUnsatisfiable": "DoNotSchedule",
+                "labelSelector": {
+                    "matchLabels": {"app": "web"},
+                    "matchExpressions": [REQUIREMENT],
+                },
+                "minDomains": 3,
+                "nodeAffinityPolicy": "Honor",
+                "nodeTaintsPolicy": "Ignore",
+                "matchLabelKeys": ["pod-template-hash"],
+            }
+        ],
+        "volumes": [
+            {"name": "a", "persistentVolumeClaim": {"claimName": "data"}, "ephemeral": None},
+            {"name": "b", "persistentVolumeClaim": None, "ephemeral": {}},
+        ],
+        "priority": 1000,
     },
 }
 
@@ -64,6 +90,20 @@ POD = Pod(
         {"disk": "ssd"},
         Affinity(NodeAffinity(NodeSelector((_TERM,)), (PreferredSchedulingTerm(7, _TERM),))),
         (Toleration("sla", "Gt", "900", "NoExecute", 300, "true"),),
+        (
+            TopologySpreadConstraint(
+                2,
+                "zone",
+                "DoNotSchedule",
+                LabelSelector({"app": "web"}, (LabelSelectorRequirement("disk", "In", ("ssd",)),)),
+                3,
+                "Honor",
+                "Ignore",
+                ("pod-template-hash",),
+            ),
+        ),
+        (Volume("a", ClaimSource("data")), Volume("b", ephemeral=EphemeralSource())),
+        1000,
     ),
 )
 
@@ -114,7 +154,16 @@ def test_the_names_are_those_of_the_api(kind: Any, text: Any, expected: Any) -> 
         ),
         pytest.param(
             Pod,
-            {"spec": {"nodeSelector": None, "affinity": None, "tolerations": None}},
+            {
+                "spec": {
+                    "nodeSelector": None,
+                    "affinity": None,
+                    "tolerations": None,
+                    "topologySpreadConstraints": None,
+                    "volumes": None,
+                    "priority": None,
+                }
+            },
             Pod(spec=PodSpec()),
             id="a pod that asks nothing of a node",
         ),
@@ -171,7 +220,7 @@ def test_fields_that_scheduling_does_not_read_are_skipped() -> None:
     body = b"""{
         "kind": "Pod", "apiVersion": "v1",
         "metadata": {"name": "web-0", "creationTimestamp": null, "managedFields": [{"f": {}}]},
-        "spec": {"containers": [{"name": "c", "resources": {}}], "priority": 0},
+        "spec": {"containers": [{"name": "c", "resources": {}}], "dnsPolicy": "Default"},
         "status": {"phase": "Pending", "qosClass": "BestEffort"}
     }"""
 

@@ -37,9 +37,8 @@ def test_the_weights_are_those_of_the_tree() -> None:
         "VolumeBinding": 0,
         "PodTopologySpread": 2,
     }
-    built = {build(Settings()).name for build in plugins.FILTERS}
-    assert built | plugins.NOT_BUILT == set(ALL)
-    assert not built & plugins.NOT_BUILT
+    assert [build(Settings()).name for build in plugins.FILTERS] == list(ALL)
+    assert set(plugins.RESOURCES) == set(ALL)
 
 
 @pytest.mark.parametrize(
@@ -47,8 +46,14 @@ def test_the_weights_are_those_of_the_tree() -> None:
     [
         pytest.param(
             ALL,
-            ["NodeUnschedulable", "TaintToleration", "NodeAffinity"],
-            [("TaintToleration", 3), ("NodeAffinity", 2)],
+            [
+                "NodeUnschedulable",
+                "TaintToleration",
+                "NodeAffinity",
+                "VolumeBinding",
+                "PodTopologySpread",
+            ],
+            [("TaintToleration", 3), ("NodeAffinity", 2), ("PodTopologySpread", 2)],
             id="all of them",
         ),
         pytest.param(
@@ -63,7 +68,12 @@ def test_the_weights_are_those_of_the_tree() -> None:
         pytest.param(
             {"NodeUnschedulable": 5}, ["NodeUnschedulable"], [], id="one that cannot score"
         ),
-        pytest.param({"VolumeBinding": 0, "PodTopologySpread": 2}, [], [], id="none that is built"),
+        pytest.param(
+            {"PodTopologySpread": 0, "VolumeBinding": 0},
+            ["VolumeBinding", "PodTopologySpread"],
+            [],
+            id="spread filters and leaves the scores to kube-scheduler",
+        ),
         pytest.param({}, [], [], id="none at all"),
     ],
 )
@@ -81,7 +91,7 @@ def test_every_plugin_gets_the_settings() -> None:
     profile = plugins.profile("test", ALL, settings)
     built = [*profile.filters, *(plugin for plugin, _ in profile.scorers)]
 
-    assert [getattr(plugin, "settings", None) for plugin in built] == [settings] * 5
+    assert [getattr(plugin, "settings", None) for plugin in built] == [settings] * 8
 
 
 def test_a_foreign_profile_has_one_plugin() -> None:

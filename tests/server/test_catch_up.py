@@ -1,7 +1,7 @@
 """Which total refusals are held for late news, and for how long: on a clock of its own."""
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -9,7 +9,7 @@ import pytest
 from extender.cluster.source import NoSource, State
 from extender.framework.snapshot import Snapshot
 from extender.metrics import CachedResource
-from extender.server.catch_up import BURST, SHARE, CatchUp, Result
+from extender.server.catch_up import BURST, IN_FLIGHT_SECONDS, SHARE, CatchUp, Result
 from extender.server.verbs import Answer
 from tests.builders import a_pod
 from tests.serving import FixedSource
@@ -17,7 +17,9 @@ from tests.serving import FixedSource
 SECONDS = 1 / 16  # times that are exact in binary
 MS = 1 / 1_024
 
-REFUSED = Answer(b"refused", a_pod(), "names", nodes=3, passed=0, generation=1)
+REFUSED = Answer(
+    b"refused", a_pod(), "names", nodes=3, passed=0, resources=frozenset({"nodes"}), generation=1
+)
 PASSED = replace(REFUSED, body=b"passed", passed=1)
 
 
@@ -37,7 +39,8 @@ class News:
     def clock(self) -> float:
         return self.now
 
-    async def changed(self, since: int, seconds: float) -> bool:
+    async def changed(self, names: Collection[str], since: int, seconds: float) -> bool:
+        assert "nodes" in names
         if self.generation == since:
             self.waits.append(seconds)
             to_come = [at for at in self.arrivals if at > self.now]
@@ -158,6 +161,35 @@ async def test_a_source_that_loses_its_cluster_ends_the_wait() -> None:
 
     assert (answer, result) == (lost, "refused")
     assert news.now == pytest.approx(1_000 + 10 * MS)
+
+
+async def test_a_pod_that_waits_for_one_in_flight_waits_longer() -> None:
+    waiting = replace(REFUSED, unsettled=True)
+    news = News([1_000 + 900 * MS])
+    answer, result = await holding(news).hold(waiting, Judge(news, 2))
+    late = News([1_000 + 1_100 * MS])
+
+    assert (answer.body, result) == (b"passed", "passed")
+    assert (await holding(late).hold(waiting, never))[1] == "refused"
+    assert late.waits == [IN_FLIGHT_SECONDS]
+
+
+async def test_waiting_for_pods_in_flight_has_an_allowance_of_its_own() -> None:
+    news = News()
+    catch_up = holding(news)
+    waiting = replace(REFUSED, unsettled=True)
+    found = [(await catch_up.hold(waiting, never))[1] for _ in range(int(BURST) + 2)]
+
+    assert found == ["refused"] * int(BURST) + ["skipped"] * 2
+    assert await results(catch_up, 1) == ["refused"]
+
+
+async def test_a_pod_waits_for_one_in_flight_although_catch_up_is_switched_off() -> None:
+    news = News([1_000 + 10 * MS])
+    waiting = replace(REFUSED, unsettled=True)
+    _, result = await holding(news, 0.0).hold(waiting, Judge(news, 2))
+
+    assert result == "passed"
 
 
 async def results(

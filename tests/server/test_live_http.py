@@ -29,6 +29,7 @@ from extender.server.serving import Server
 from extender.server.verbs import CUT_OFF
 from tests.builders import JSON, node_json, pod_json, taint, toleration
 from tests.cluster.apiserver import (
+    PATHS,
     Answer,
     Clock,
     End,
@@ -76,9 +77,9 @@ class Live:
 
     async def known(self) -> None:
         """Wait until the extender knows what the API server has."""
-        await eventually(lambda: cached_nodes(self.source.nodes) == true_nodes(self.api))
+        await eventually(lambda: cached_nodes(self.source.cache.nodes) == true_nodes(self.api))
 
-        assert cached_nodes(self.source.nodes) == true_nodes(self.api)
+        assert cached_nodes(self.source.cache.nodes) == true_nodes(self.api)
 
     async def counted(self, series: str) -> float:
         """A value of `/metrics`; 0 where there is none."""
@@ -775,6 +776,6 @@ async def test_the_command_watches_what_its_plugins_need_and_leaves_when_told(
         code = await process.wait()
 
     assert answer["NodeNames"] == ["a"]
-    assert {asked.resource for asked in api.asked} == {"nodes"}
+    assert {asked.resource for asked in api.asked} == set(PATHS.values())
     assert 'leeway_cache_objects{resource="nodes"} 2.0' in metrics
     assert code == 0

@@ -192,6 +192,8 @@ async def test_a_plugin_counts_the_nodes_that_reached_it() -> None:
         ("NodeUnschedulable", "PreFilter", "Success"): 1,
         ("TaintToleration", "PreFilter", "Success"): 1,
         ("NodeAffinity", "PreFilter", "Success"): 1,
+        ("VolumeBinding", "PreFilter", "Skip"): 1,
+        ("PodTopologySpread", "PreFilter", "Skip"): 1,
         ("NodeUnschedulable", "Filter", refused): 1,
         ("NodeUnschedulable", "Filter", "Success"): 2,
         ("TaintToleration", "Filter", refused): 1,
@@ -211,6 +213,8 @@ async def test_counts_add_up_over_calls_and_modes() -> None:
         ("NodeUnschedulable", "PreFilter", "Success"): 4,
         ("TaintToleration", "PreFilter", "Success"): 4,
         ("NodeAffinity", "PreFilter", "Skip"): 4,
+        ("VolumeBinding", "PreFilter", "Skip"): 4,
+        ("PodTopologySpread", "PreFilter", "Skip"): 4,
         ("NodeUnschedulable", "Filter", "Success"): 5,
         ("TaintToleration", "Filter", "Success"): 4,
         ("TaintToleration", "Filter", "UnschedulableAndUnresolvable"): 1,
@@ -238,6 +242,7 @@ async def test_prioritize_counts_scores_and_preempt_counts_filters() -> None:
     assert scored == {
         ("TaintToleration", "Score", "Success"): 2,
         ("NodeAffinity", "Score", "Success"): 2,
+        ("PodTopologySpread", "Score", "Skip"): 1,
     }
     assert both[("TaintToleration", "Filter", "Success")] == 1
 
@@ -308,6 +313,8 @@ async def test_durations_have_one_observation_a_call() -> None:
         ("NodeUnschedulable", "PreFilter", "Success"): 2,
         ("TaintToleration", "PreFilter", "Success"): 2,
         ("NodeAffinity", "PreFilter", "Skip"): 2,
+        ("VolumeBinding", "PreFilter", "Skip"): 2,
+        ("PodTopologySpread", "PreFilter", "Skip"): 2,
         ("NodeUnschedulable", "Filter", "Success"): 2,
         ("TaintToleration", "Filter", "Success"): 2,
     }

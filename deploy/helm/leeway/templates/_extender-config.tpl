@@ -25,6 +25,9 @@ profiles:
   - {name: NodeUnschedulable}
   - {name: TaintToleration, weight: 3}
   - {name: NodeAffinity, weight: 2}
+  - {name: VolumeBinding}
+  # Soft constraints, the cluster's defaults among them, are scored by kube-scheduler itself.
+  - {name: PodTopologySpread, weight: 0}
 {{- with .Values.leeway.featureGates }}
 featureGates: {{ toJson . }}
 {{- end }}

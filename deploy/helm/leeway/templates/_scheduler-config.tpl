@@ -24,6 +24,14 @@ profiles:
       - name: TaintToleration
       # With it on, Leeway would never be asked about a cordoned node.
       - name: NodeUnschedulable
+    # Leeway enforces hard topology spread constraints, with extended rules for the nodes that
+    # count. The scores stay here: they know the cluster's default constraints.
+    preFilter:
+      disabled:
+      - name: PodTopologySpread
+    filter:
+      disabled:
+      - name: PodTopologySpread
     score:
       disabled:
       # Leeway scores native preferred terms too, and they would count twice.

@@ -1,0 +1,44 @@
+"""How often each resource has changed, and who waits for the next change."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+
+
+class Changes:
+    """A generation for each resource that changes exactly when a verdict could."""
+
+    def __init__(self) -> None:
+        self._generations: Counter[str] = Counter()
+        self._waiting: dict[asyncio.Future[None], Collection[str]] = {}
+
+    @property
+    def generations(self) -> Mapping[str, int]:
+        """By resource, as they are now."""
+        return MappingProxyType(self._generations)
+
+    def note(self, resource: str) -> None:
+        """Something has changed."""
+        self._generations[resource] += 1
+        for waiter, resources in self._waiting.items():
+            if resource in resources and not waiter.done():
+                waiter.set_result(None)
+
+    def of(self, resources: Collection[str]) -> int:
+        """One number for several resources; it changes whenever one of them does."""
+        return sum(self._generations[resource] for resource in resources)
+
+    async def wait(self, resources: Collection[str], since: int, seconds: float) -> bool:
+        """Wait until one of them has changed since a generation; whether one has."""
+        if self.of(resources) == since:
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiting[waiter] = resources
+            try:
+                async with asyncio.timeout(seconds):
+                    await waiter
+            except TimeoutError:
+                pass
+            finally:
+                del self._waiting[waiter]
+        return self.of(resources) != since

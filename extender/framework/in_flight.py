@@ -1,0 +1,90 @@
+"""Pods in flight: let pass, but not yet seen on a node.
+
+kube-scheduler goes on to the next pod as soon as it has chosen a node, and a watch tells of the
+choice some milliseconds later. Until then the nodes that were let pass are all that is known. A
+reservation belongs to one pod, is replaced by the next answer to it, and ends when the pod is
+seen on a node, when it is deleted, or after a while. Time is a parameter here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from extender.framework.node_info import NodeInfo
+from extender.framework.pods import Selection
+from extender.framework.topology import Topology
+
+# Longer than a binding takes that has to wait for its volumes to be made.
+RESERVED_SECONDS: Final = 60.0
+MAX_RESERVATIONS: Final = 5_000
+
+
+@dataclass(slots=True, eq=False)
+class Reservation:
+    """Where one pod may be by now; without nodes it waits for others to arrive."""
+
+    pod: str
+    uid: str
+    key: str
+    nodes: Sequence[NodeInfo]
+    selections: Sequence[Selection]
+    at: float
+    _domains: dict[Topology, tuple[int, frozenset[str | None]]] = field(default_factory=dict)
+
+    def domains(self, topology: Topology) -> frozenset[str | None]:
+        """The domains that the pod may be in; None for nodes that do not count."""
+        known = self._domains.get(topology)
+        if known is None or known[0] != topology.version:
+            names = (node.name for node in self.nodes)
+            known = topology.version, frozenset(map(topology.domain_of.get, names))
+            self._domains[topology] = known
+        return known[1]
+
+
+class InFlight:
+    """The reservations, the oldest first."""
+
+    def __init__(self) -> None:
+        self._reservations: dict[str, Reservation] = {}
+        self._by_key: dict[str, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._reservations)
+
+    def reserve(self, reservation: Reservation) -> None:
+        """Instead of what was known of this pod, and of an earlier one of its name."""
+        self.release(reservation.pod)
+        self.release(self._by_key.get(reservation.key, ""))
+        if len(self._reservations) >= MAX_RESERVATIONS:
+            self.release(next(iter(self._reservations)))
+        self._reservations[reservation.pod] = reservation
+        self._by_key[reservation.key] = reservation.pod
+        for selection in reservation.selections:
+            selection.in_flight[reservation.pod] = reservation
+
+    def release(self, pod: str) -> bool:
+        """The pod is in flight no more; whether it was."""
+        reservation = self._reservations.pop(pod, None)
+        if reservation is None:
+            return False
+        del self._by_key[reservation.key]
+        for selection in reservation.selections:
+            selection.in_flight.pop(pod, None)
+        return True
+
+    def release_named(self, key: str, uid: str) -> bool:
+        """A pod of this name is gone; if its UID is known, nobody else's reservation ends."""
+        reservation = self._reservations.get(self._by_key.get(key, ""))
+        if reservation is None or (uid and reservation.uid and uid != reservation.uid):
+            return False
+        return self.release(reservation.pod)
+
+    def expire(self, now: float) -> bool:
+        """End what has lasted too long; whether anything has."""
+        expired = False
+        while self._reservations:
+            oldest = next(iter(self._reservations.values()))
+            if now - oldest.at < RESERVED_SECONDS:
+                break
+            expired = self.release(oldest.pod)
+        return expired

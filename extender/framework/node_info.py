@@ -1,0 +1,85 @@
+"""A node as plugins see it, with what it shares with others interned.
+
+Nodes with the same taints hold the same TaintSet, so that a verdict on it is found by identity.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from weakref import WeakValueDictionary
+
+from msgspec import Struct
+
+from extender.match.taints import HARD_EFFECTS, PREFER_NO_SCHEDULE
+from extender.model.core_v1 import Node, Taint
+
+MAX_LABELS_KEPT: Final = 50_000
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class TaintSet:
+    """The taints of a node in its order, sorted by what they do. Equal only to itself."""
+
+    hard: tuple[Taint, ...]
+    soft: tuple[Taint, ...]
+
+
+class NodeInfo(Struct, frozen=True, gc=False, eq=False):
+    """One node: what scheduling reads of it, with what it shares interned."""
+
+    name: str
+    labels: Mapping[str, str]
+    taints: TaintSet
+    unschedulable: bool
+
+    def same_as(self, other: "NodeInfo") -> bool:
+        """Whether no plugin could tell the two apart."""
+        return (
+            self.taints is other.taints
+            and self.unschedulable == other.unschedulable
+            and self.labels == other.labels
+        )
+
+
+class LabelOf(dict[NodeInfo, str | None]):
+    """What each node has for one label; asked in a column, nothing of it runs in Python."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__()
+        self._key = key
+
+    def __missing__(self, node: NodeInfo) -> str | None:
+        value = self[node] = node.labels.get(self._key)
+        return value
+
+    def column(self, nodes: Sequence[NodeInfo]) -> list[str | None]:
+        """The value of each node, None for a node without it."""
+        if len(self) > MAX_LABELS_KEPT:
+            self.clear()  # nodes that have changed since leave their old selves behind
+        return list(map(self.__getitem__, nodes))
+
+
+class Interner:
+    """Gives equal taint lists one TaintSet, for as long as anybody holds it."""
+
+    def __init__(self) -> None:
+        self._taint_sets: WeakValueDictionary[tuple[Taint, ...], TaintSet] = WeakValueDictionary()
+
+    def node_info(self, node: Node) -> NodeInfo:
+        """The node as plugins see it."""
+        meta, spec = node.metadata, node.spec
+        return NodeInfo(
+            name=meta.name if meta else "",
+            labels=(meta.labels if meta else None) or {},
+            taints=self._taint_set((spec.taints if spec else None) or ()),
+            unschedulable=spec.unschedulable if spec else False,
+        )
+
+    def _taint_set(self, taints: tuple[Taint, ...]) -> TaintSet:
+        known = self._taint_sets.get(taints)
+        if known is None:
+            known = self._taint_sets[taints] = TaintSet(
+                hard=tuple(t for t in taints if t.effect in HARD_EFFECTS),
+                soft=tuple(t for t in taints if t.effect == PREFER_NO_SCHEDULE),
+            )
+        return known

@@ -1,0 +1,97 @@
+"""Label selectors over pods, compiled to values: equal selectors are equal, so counts are shared.
+
+As upstream, an absent selector selects nothing and an empty one everything; a malformed one is
+refused as a whole, unlike the terms of a node selector.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from extender.errors import SelectorError
+from extender.match.selectors import is_label_key, is_label_value
+from extender.model.core_v1 import LabelSelector as Written
+from extender.model.core_v1 import LabelSelectorRequirement
+
+_SETS: Final = frozenset({"In", "NotIn"})
+_PRESENCE: Final = frozenset({"Exists", "DoesNotExist"})
+
+
+class Requirement(NamedTuple):
+    """One condition on one label; the values are sorted."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...]
+
+    def holds(self, labels: Mapping[str, str]) -> bool:
+        """Whether these labels fulfil it."""
+        match self.operator:
+            case "In":
+                return labels.get(self.key) in self.values
+            case "NotIn":
+                return labels.get(self.key) not in self.values
+            case "Exists":
+                return self.key in labels
+            case _:
+                return self.key not in labels
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """Requirements that must all hold; None stands for a selector that selects nothing."""
+
+    requirements: tuple[Requirement, ...] | None
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether a pod with these labels is meant."""
+        return self.requirements is not None and all(r.holds(labels) for r in self.requirements)
+
+    def counts(self, labels: Mapping[str, str]) -> bool:
+        """Whether such a pod is counted: upstream counts none for a selector of everything."""
+        return bool(self.requirements) and self.matches(labels)
+
+    def also(self, labels: Mapping[str, str]) -> "Selector":
+        """The same with these exact labels on top; nothing stays nothing."""
+        if self.requirements is None:
+            return self
+        more = (Requirement(key, "In", (value,)) for key, value in labels.items())
+        return _selector((*self.requirements, *more))
+
+
+def compile_selector(written: Written | None) -> Selector:
+    """The selector; SelectorError if it is malformed anywhere."""
+    if written is None:
+        return Selector(None)
+    return _selector(_requirements(written))
+
+
+def _selector(requirements: Iterable[Requirement]) -> Selector:
+    return Selector(tuple(sorted(set(requirements))))
+
+
+def _requirements(written: Written) -> Iterator[Requirement]:
+    for key, value in (written.match_labels or {}).items():
+        yield _checked(LabelSelectorRequirement(key, "In", (value,)))
+    for requirement in written.match_expressions or ():
+        yield _checked(requirement)
+
+
+def _checked(written: LabelSelectorRequirement) -> Requirement:
+    values = tuple(sorted(set(written.values or ())))
+    if written.operator not in _SETS | _PRESENCE:
+        raise SelectorError(f'"{written.operator}" is not a valid label selector operator')
+    if not is_label_key(written.key):
+        raise SelectorError(f'key: Invalid value: "{written.key}": not a label key')
+    if written.operator in _SETS and not values:
+        raise SelectorError(
+            "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty"
+        )
+    if written.operator in _PRESENCE and values:
+        raise SelectorError(
+            "values: Invalid value: values set must be empty for exists and does not exist"
+        )
+    for value in values:
+        if not is_label_value(value):
+            raise SelectorError(f'values: Invalid value: "{value}": not a label value')
+    return Requirement(written.key, written.operator, values)

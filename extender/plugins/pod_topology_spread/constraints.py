@@ -1,0 +1,131 @@
+"""The spread constraints of a pod, parsed, and which nodes count for them (KEP-3094)."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from operator import and_
+from typing import Final, Literal
+
+from extender.framework import rules
+from extender.framework.interface import Settings
+from extender.framework.node_info import NodeInfo, TaintSet
+from extender.framework.rules import PodTolerations
+from extender.framework.snapshot import TAINTS, LabelsFacet
+from extender.match import label_selectors, selectors
+from extender.match.label_selectors import Selector
+from extender.match.selectors import Required
+from extender.model.core_v1 import Pod, TopologySpreadConstraint
+
+HARD: Final = "DoNotSchedule"
+SOFT: Final = "ScheduleAnyway"
+
+Action = Literal["DoNotSchedule", "ScheduleAnyway"]
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """One constraint, with its selector compiled and the defaults filled in."""
+
+    key: str
+    max_skew: int
+    min_domains: int
+    selector: Selector
+    matches_itself: bool
+    honors_affinity: bool
+    honors_taints: bool
+
+
+def parse(pod: Pod, action: Action, settings: Settings) -> tuple[Constraint, ...]:
+    """The constraints of one kind; SelectorError if one cannot be read."""
+    written = (pod.spec.topology_spread_constraints if pod.spec else None) or ()
+    return tuple(
+        _parsed(pod, each, settings) for each in written if each.when_unsatisfiable == action
+    )
+
+
+def _parsed(pod: Pod, written: TopologySpreadConstraint, settings: Settings) -> Constraint:
+    labels = (pod.metadata.labels if pod.metadata else None) or {}
+    selector = label_selectors.compile_selector(written.label_selector)
+    keys = written.match_label_keys or ()
+    selector = selector.also({key: labels[key] for key in keys if key in labels})
+    policies = settings.gates.node_inclusion_policy
+    return Constraint(
+        key=written.topology_key,
+        max_skew=written.max_skew,
+        min_domains=1 if written.min_domains is None else written.min_domains,
+        selector=selector,
+        matches_itself=selector.matches(labels),
+        honors_affinity=not (policies and written.node_affinity_policy == "Ignore"),
+        honors_taints=policies and written.node_taints_policy == "Honor",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Inclusion:
+    """The nodes that count for a constraint: by the pod's own rules, the extended ones too."""
+
+    key: Hashable | None
+    required: Required | None
+    tolerations: PodTolerations | None
+    no_execute: Literal["narrow", "join"]
+
+    def column(self, nodes: Sequence[NodeInfo]) -> Sequence[bool]:
+        """Whether each node counts; nodes that are alike in what is read are asked once."""
+        included = [True] * len(nodes)
+        if self.required is not None:
+            included = self._by_affinity(self.required, nodes)
+        if self.tolerations is not None:
+            included = list(map(and_, included, self._by_taints(self.tolerations, nodes)))
+        return included
+
+    def _by_affinity(self, required: Required, nodes: Sequence[NodeInfo]) -> list[bool]:
+        facet = LabelsFacet.of(required.terms(), (key for key, _ in required.labels))
+        column = facet.column(nodes)
+        verdicts = {
+            key: required.matches(node.name, node.labels, set())
+            for key, node in dict(zip(column, nodes, strict=True)).items()
+        }
+        return list(map(verdicts.__getitem__, column))
+
+    def _by_taints(self, tolerations: PodTolerations, nodes: Sequence[NodeInfo]) -> list[bool]:
+        column: Sequence[TaintSet] = TAINTS.column(nodes)  # type: ignore[assignment]
+        verdicts = {
+            taints: tolerations.first_refusal(taints.hard, self.no_execute, set()) is None
+            for taints in set(column)
+        }
+        return list(map(verdicts.__getitem__, column))
+
+
+class Inclusions:
+    """The inclusions of one pod; its rules are read when the first constraint honours them."""
+
+    def __init__(self, pod: Pod, settings: Settings) -> None:
+        self._pod = pod
+        self._settings = settings
+        self._known: dict[tuple[bool, bool], Inclusion] = {}
+
+    def of(self, constraint: Constraint) -> Inclusion:
+        """Which nodes count; AnnotationError if a rule of the pod cannot be read."""
+        policies = constraint.honors_affinity, constraint.honors_taints
+        inclusion = self._known.get(policies)
+        if inclusion is None:
+            inclusion = self._known[policies] = self._made(*policies)
+        return inclusion
+
+    def _made(self, affinity: bool, taints: bool) -> Inclusion:
+        pod, settings = self._pod, self._settings
+        required = self._required() if affinity else None
+        tolerations = rules.pod_tolerations(pod, settings) if taints else None
+        affinity_key: Hashable = ()
+        taints_key: Hashable = ()
+        if required is not None:
+            affinity_key = rules.affinity_rules(pod, settings, annotation_only=False)
+        if tolerations is not None:
+            taints_key = rules.toleration_rules(pod, settings)
+        key = None if affinity_key is None or taints_key is None else (affinity_key, taints_key)
+        return Inclusion(key, required, tolerations, settings.no_execute)
+
+    def _required(self) -> Required | None:
+        pod, settings = self._pod, self._settings
+        affinities = rules.native_affinity(pod), rules.annotated_affinity(pod, settings)
+        node_selector = pod.spec.node_selector if pod.spec else None
+        return selectors.compile_required(node_selector, affinities, settings.gates, set())

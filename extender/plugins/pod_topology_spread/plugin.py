@@ -1,0 +1,112 @@
+"""The plugin: parses constraints, and asks the cluster's counts for what they need."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from extender.errors import AnnotationError, SelectorError
+from extender.framework.interface import (
+    SKIP,
+    Code,
+    NodeFilter,
+    NodeScorer,
+    Settings,
+    Status,
+    shortened,
+    unresolvable,
+)
+from extender.framework.pod_index import PodIndex, identity_of
+from extender.framework.snapshot import Snapshot
+from extender.framework.topology import Tally
+from extender.framework.volumes import Volumes
+from extender.model.core_v1 import Pod
+from extender.plugins.pod_topology_spread import constraints
+from extender.plugins.pod_topology_spread.constraints import HARD, SOFT, Constraint, Inclusions
+from extender.plugins.pod_topology_spread.filtering import Asker, HardConstraints, Skew
+from extender.plugins.pod_topology_spread.scoring import HOSTNAME, Soft, SoftConstraints
+
+
+@dataclass(frozen=True, slots=True)
+class PodTopologySpread:
+    """Filters by DoNotSchedule constraints, scores by ScheduleAnyway ones.
+
+    Only constraints that the pod states are judged: the cluster's defaults are kube-scheduler's.
+    Without a cluster source nobody knows where pods are, and the plugin stands aside.
+    """
+
+    name: ClassVar[str] = "PodTopologySpread"
+    settings: Settings
+
+    def rules(self, _pod: Pod) -> Hashable | None:
+        """Counts change with every pod, so nothing is remembered here."""
+        return None
+
+    def pre_filter(self, pod: Pod, snapshot: Snapshot) -> NodeFilter | Status:
+        """Take the counts of every hard constraint; SKIP without any."""
+        if snapshot.pods is None:
+            return SKIP
+        try:
+            hard = constraints.parse(pod, HARD, self.settings)
+            tallies = _tallies(pod, hard, snapshot.pods, Inclusions(pod, self.settings))
+        except SelectorError as exc:
+            return _unreadable("hard", exc)
+        except AnnotationError as exc:
+            return unresolvable(str(exc))
+        if not hard:
+            return SKIP
+        priority = (pod.spec.priority if pod.spec else None) or 0
+        asker = Asker(identity_of(pod), priority, _is_slow(pod, snapshot))
+        pairs = zip(hard, tallies, strict=True)
+        labels = snapshot.pods.labels
+        return HardConstraints(
+            tuple(Skew(each, tally, labels(each.key), asker) for each, tally in pairs)
+        )
+
+    def pre_score(self, pod: Pod, snapshot: Snapshot) -> NodeScorer | Status:
+        """Take the counts of every soft constraint; SKIP without any."""
+        if snapshot.pods is None:
+            return SKIP
+        try:
+            soft = constraints.parse(pod, SOFT, self.settings)
+            tallies = _tallies(pod, soft, snapshot.pods, Inclusions(pod, self.settings))
+        except SelectorError as exc:
+            return _unreadable("soft", exc)
+        except AnnotationError as exc:
+            return unresolvable(str(exc))
+        if not soft:
+            return SKIP
+        labels = snapshot.pods.labels
+        return SoftConstraints(
+            tuple(
+                Soft(
+                    each,
+                    tally.selection,
+                    None if each.key == HOSTNAME else tally,
+                    labels(each.key),
+                )
+                for each, tally in zip(soft, tallies, strict=True)
+            )
+        )
+
+
+def _tallies(
+    pod: Pod, parsed: tuple[Constraint, ...], pods: PodIndex, inclusions: Inclusions
+) -> list[Tally]:
+    """The counts of each constraint, out of the nodes that carry the keys of all of them."""
+    namespace = pod.metadata.namespace if pod.metadata else ""
+    keys = sorted({each.key for each in parsed})
+    return [
+        pods.tally(pods.selection(namespace, each.selector), each.key, keys, inclusions.of(each))
+        for each in parsed
+    ]
+
+
+def _is_slow(pod: Pod, snapshot: Snapshot) -> bool:
+    """Whether others will wait for long to see the pod arrive, where they can see it at all."""
+    known = snapshot.volumes or Volumes()
+    return snapshot.pods is not None and snapshot.pods.reserves and known.has_unbound(pod)
+
+
+def _unreadable(kind: str, exc: SelectorError) -> Status:
+    text = f"obtaining pod's {kind} topology spread constraints: {exc}"
+    return Status(Code.ERROR, (shortened(text),))

@@ -1,0 +1,137 @@
+import pytest
+
+from extender.framework import in_flight
+from extender.framework.in_flight import RESERVED_SECONDS, InFlight, Reservation
+from extender.framework.pods import Selection
+from extender.framework.topology import Topology
+from extender.match.label_selectors import Selector
+from tests.builders import node_json, some_nodes
+from tests.framework.test_topology import Everyone
+
+NODES = {
+    node.name: node
+    for node in some_nodes(*(node_json(f"n{i}", labels={"zone": "ab"[i % 2]}) for i in range(4)))
+}
+
+
+@pytest.fixture
+def selection() -> Selection:
+    return Selection("default", Selector(()))
+
+
+def reservation(
+    selection: Selection, pod: str = "p", *, nodes: str = "n0", at: float = 0.0, uid: str = ""
+) -> Reservation:
+    found = [NODES[name] for name in nodes.split()]
+    return Reservation(pod, uid or f"uid-{pod}", f"default/{pod}", found, [selection], at)
+
+
+def test_a_reservation_is_known_to_its_selections_until_it_ends(selection: Selection) -> None:
+    book = InFlight()
+    book.reserve(reservation(selection))
+
+    assert (len(book), list(selection.in_flight)) == (1, ["p"])
+    assert book.release("p")
+    assert not book.release("p")
+    assert (len(book), list(selection.in_flight)) == (0, [])
+
+
+def test_the_next_answer_replaces_the_one_before(selection: Selection) -> None:
+    book = InFlight()
+    book.reserve(reservation(selection, nodes="n0"))
+    book.reserve(reservation(selection, nodes="n1"))
+
+    assert [node.name for node in selection.in_flight["p"].nodes] == ["n1"]
+    assert len(book) == 1
+
+
+def test_a_pod_of_the_same_name_comes_after_the_old_one(selection: Selection) -> None:
+    book = InFlight()
+    old = Reservation("old", "old", "default/web-0", [NODES["n0"]], [selection], 0.0)
+    new = Reservation("new", "new", "default/web-0", [NODES["n0"]], [selection], 0.0)
+    book.reserve(old)
+    book.reserve(new)
+
+    assert list(selection.in_flight) == ["new"]
+
+
+@pytest.mark.parametrize(
+    ("uid", "released"),
+    [
+        pytest.param("uid-p", True, id="this pod"),
+        pytest.param("", True, id="a pod that never had a node, so its UID is not known"),
+        pytest.param("uid-of-an-earlier-pod", False, id="an earlier pod of the name"),
+    ],
+)
+def test_a_deletion_ends_the_reservation_of_the_pod(
+    selection: Selection, uid: str, released: bool
+) -> None:
+    book = InFlight()
+    book.reserve(reservation(selection))
+
+    assert book.release_named("default/p", uid) is released
+    assert len(book) == (not released)
+    assert not book.release_named("default/other", "")
+
+
+def test_a_reservation_lasts_only_so_long(selection: Selection) -> None:
+    book = InFlight()
+    book.reserve(reservation(selection, "p", at=10.0))
+    book.reserve(reservation(selection, "q", at=20.0))
+
+    assert not book.expire(10.0 + RESERVED_SECONDS - 0.001)
+    assert book.expire(10.0 + RESERVED_SECONDS)
+    assert list(selection.in_flight) == ["q"]
+    assert book.expire(1_000.0)
+    assert not book.expire(2_000.0)
+
+
+def test_there_are_never_too_many(selection: Selection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_flight, "MAX_RESERVATIONS", 3)
+    book = InFlight()
+    for i in range(5):
+        book.reserve(reservation(selection, f"p{i}"))
+
+    assert list(selection.in_flight) == ["p2", "p3", "p4"]
+
+
+def test_the_domains_that_a_pod_may_be_in(selection: Selection) -> None:
+    topology = Topology("zone", ["zone"], Everyone(but="n3"))
+    topology.stale.update(NODES)
+    topology.refresh(NODES)
+
+    assert reservation(selection, nodes="n0 n2").domains(topology) == {"a"}
+    assert reservation(selection, nodes="n0 n1").domains(topology) == {"a", "b"}
+    assert reservation(selection, nodes="n1 n3").domains(topology) == {"b", None}
+    waiting = Reservation("w", "w", "default/w", (), [selection], 0.0)
+    assert waiting.domains(topology) == frozenset()
+
+
+def test_the_domains_follow_the_nodes(selection: Selection) -> None:
+    topology = Topology("zone", ["zone"], Everyone())
+    topology.stale.update(NODES)
+    topology.refresh(NODES)
+    flying = reservation(selection, nodes="n0")
+    before = flying.domains(topology)
+    (moved,) = some_nodes(node_json("n0", labels={"zone": "c"}))
+    topology.stale.add("n0")
+    topology.refresh({**NODES, "n0": moved})
+
+    assert before == {"a"}
+    assert flying.domains(topology) == {"c"}
+    assert flying.domains(topology) is flying.domains(topology)
+
+
+def test_a_selection_is_crowded_by_others_and_by_having_waited(selection: Selection) -> None:
+    book = InFlight()
+
+    assert not selection.crowded("p")
+
+    book.reserve(reservation(selection, "p"))
+
+    assert not selection.crowded("p")
+    assert selection.crowded("q")
+
+    book.reserve(Reservation("p", "p", "default/p", (), [selection], 0.0))
+
+    assert selection.crowded("p")

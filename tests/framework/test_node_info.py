@@ -1,0 +1,92 @@
+import msgspec
+import pytest
+
+from extender.framework import node_info
+from extender.framework.node_info import Interner, LabelOf, NodeInfo
+from extender.model.core_v1 import Node, NodeSpec, ObjectMeta, Taint
+from tests.builders import JSON, node_json, some_nodes, taint
+
+
+def node(data: JSON) -> Node:
+    return msgspec.convert(data, Node)
+
+
+def told(info: NodeInfo) -> tuple[str, dict[str, str], tuple[Taint, ...], tuple[Taint, ...], bool]:
+    return (
+        info.name,
+        dict(info.labels),
+        info.taints.hard,
+        info.taints.soft,
+        info.unschedulable,
+    )
+
+
+def test_a_node_is_what_scheduling_reads_of_it() -> None:
+    info = Interner().node_info(
+        node(
+            node_json(
+                "n",
+                taint("a", "1", "NoExecute"),
+                taint("b", "2", "PreferNoSchedule"),
+                taint("c", "3", "Unknown"),
+                taint("d", "4", "NoSchedule"),
+                labels={"disk": "ssd"},
+                unschedulable=True,
+            )
+        )
+    )
+
+    assert told(info) == (
+        "n",
+        {"disk": "ssd"},
+        (Taint("a", "1", "NoExecute"), Taint("d", "4", "NoSchedule")),
+        (Taint("b", "2", "PreferNoSchedule"),),
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    "bare",
+    [
+        pytest.param(Node(), id="a node of nothing"),
+        pytest.param(Node(ObjectMeta(), NodeSpec()), id="a node of null fields"),
+        pytest.param(Node(ObjectMeta(labels={}), NodeSpec(taints=())), id="a node of empty lists"),
+    ],
+)
+def test_a_bare_node(bare: Node) -> None:
+    assert told(Interner().node_info(bare)) == ("", {}, (), (), False)
+
+
+def test_nodes_with_the_same_taints_hold_the_same_set() -> None:
+    a, b = taint("a"), taint("b")
+    same, again, reverse, none = some_nodes(
+        node_json("1", a, b), node_json("2", a, b), node_json("3", b, a), node_json("4")
+    )
+
+    assert same.taints is again.taints
+    assert same.taints is not reverse.taints  # the first untolerated one would be another
+    assert same.taints is not none.taints
+    # Two interners know nothing of each other: at worst a question is asked twice.
+    assert some_nodes(node_json("1", a, b))[0].taints != same.taints
+
+
+def test_a_label_in_a_column() -> None:
+    nodes = some_nodes(
+        node_json("1", labels={"zone": "a"}), node_json("2"), node_json("3", labels={"zone": ""})
+    )
+    labels = LabelOf("zone")
+
+    assert labels.column(nodes) == ["a", None, ""]
+    assert labels.column(nodes[1:]) == [None, ""]
+    assert labels.column([]) == []
+    assert len(labels) == 3
+
+
+def test_nodes_that_are_gone_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node_info, "MAX_LABELS_KEPT", 10)
+    labels = LabelOf("zone")
+    for i in range(100):
+        nodes = some_nodes(*(node_json(f"{i}", labels={"zone": f"z{i}"}) for _ in range(3)))
+
+        assert labels.column(nodes) == [f"z{i}"] * 3
+    assert len(labels) <= 15
