@@ -7,6 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from extender import __version__
 from extender.framework.interface import Code, ExtensionPoint
 from extender.framework.ledger import Evaluation, Ledger
+from extender.match.cel.programs import Programs
 from extender.match.findings import Finding
 from extender.metrics import MAX_PROFILES, OTHER_PROFILE, Metrics
 
@@ -156,6 +157,18 @@ def test_nothing_but_the_build_is_told_before_the_first_call() -> None:
     registry = CollectorRegistry()
     Metrics(registry)
 
-    assert Page(registry).samples == {
-        ("leeway_build_info", frozenset({("version", __version__)})): 1.0
-    }
+    told = {key: value for key, value in Page(registry).samples.items() if value}
+    assert told == {("leeway_build_info", frozenset({("version", __version__)})): 1.0}
+
+
+def test_the_cache_of_programs_is_looked_at_when_it_is_scraped() -> None:
+    registry = CollectorRegistry()
+    programs = Programs(max_entries=1)
+    Metrics(registry).watch_programs(programs)
+    for expression in ("true", "true", "false"):
+        programs.problem(expression)
+
+    samples = Page(registry).samples
+    assert samples["leeway_cel_cache_hits_total", frozenset()] == 1
+    assert samples["leeway_cel_cache_misses_total", frozenset()] == 2
+    assert samples["leeway_cel_cache_evictions_total", frozenset()] == 1
