@@ -2,6 +2,7 @@
 
 cli        the commands; builds everything
 server     the doors: scheduler, ops
+review     what a person or the API server is told about rules, as functions
 cluster    the eyes: a watched API server, or manifests
 wire       the language of kube-scheduler, bytes to arguments and verdicts to bytes
 config     one file and some flags to a frozen Config
