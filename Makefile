@@ -93,7 +93,7 @@ image: $(STAMP)  ## Build the container image and prove that it answers as a non
 
 .PHONY: bench
 bench: $(STAMP)  ## Measure beside a floor server of the same stack, in one run.
-	$(BIN)/python -m bench.bench_filter
+	$(BIN)/python -m bench
 
 .PHONY: e2e
 e2e: $(STAMP)  ## Tell the stories to a real control plane on loopback; KUBERNETES=v1.34.4 picks another version.

@@ -3,115 +3,36 @@
 Objects have the size and the shape that they have in a real cluster. It is a process of its own,
 so that what it costs is not counted as Leeway's. POST /events?rate=N&seconds=S sends N events a
 second (0: as fast as they are taken) and answers how many were sent; POST /expire has every watch
-list anew.
+list anew; POST /change changes a taint of one node.
 """
 
 import argparse
 import asyncio
-import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 from time import perf_counter
-from typing import Any, Final
+from typing import Final
 
 import uvloop
 from aiohttp import web
 
-JSON = dict[str, Any]
+from bench.cluster import JSON, MIXED, WHEN, encoded, make_node, managed, meta, padded
+from bench.workloads import a_variable
 
-NODE_BYTES: Final = 10_000
 POD_BYTES: Final = 3_000
 PODS_A_WORKLOAD: Final = 50
 CHUNK_BYTES: Final = 1 << 18
 TICK_SECONDS: Final = 0.001
 BATCH: Final = 50
-WHEN: Final = "2026-01-01T00:00:00Z"
+A_PRIME: Final = 7_919
+KINDS_OF_CHANGE: Final = 50
 GONE: Final = b'{"type":"ERROR","object":{"code":410,"message":"too old resource version"}}\n'
 LIST_END: Final = (
     b'{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"1000000",'
     b'"annotations":{"k8s.io/initial-events-end":"true"}}}}\n'
 )
-
-
-def meta(name: str, **more: Any) -> JSON:
-    """Metadata as the API server writes it."""
-    return {"name": name, "uid": f"{name:0>36.36}", "resourceVersion": "1000000", **more}
-
-
-def managed(*fields: str) -> JSON:
-    """One entry of managedFields, which are a good part of every object."""
-    owned: JSON = {f"f:{name}": {"f:a": {}, "f:b": {}} for name in fields}
-    return {
-        "manager": "controller",
-        "operation": "Update",
-        "apiVersion": "v1",
-        "time": WHEN,
-        "fieldsType": "FieldsV1",
-        "fieldsV1": {"f:metadata": owned},
-    }
-
-
-def padded(obj: JSON, where: list[Any], filler: Callable[[int], Any], size: int) -> JSON:
-    """The object, filled up to its size at one place."""
-    missing = size - len(encoded(obj))
-    where.extend(map(filler, range(max(0, missing // (len(encoded(filler(0))) + 1)))))
-    return obj
-
-
-def make_node(number: int, chance: random.Random) -> JSON:
-    """A node of a mixed cluster: spot tiers, kernels, zones, some soft taints, few cordoned."""
-    name = f"node-{number:05}"
-    taints = []
-    if chance.random() < 0.5:
-        sla = str(chance.randrange(800, 1000, 10))
-        taints.append({"key": "node.kubernetes.io/sla", "value": sla, "effect": "NoSchedule"})
-    if chance.random() < 0.1:
-        taints.append({"key": "example.com/retiring", "effect": "PreferNoSchedule"})
-    labels = {
-        "kubernetes.io/hostname": name,
-        "kubernetes.io/os": "linux",
-        "kubernetes.io/arch": "amd64",
-        "node.kubernetes.io/instance-type": "m5.4xlarge",
-        "topology.kubernetes.io/region": "eu-west-1",
-        "topology.kubernetes.io/zone": f"zone-{number % 3}",
-        "node.kubernetes.io/kernel-version": f"{chance.choice((5, 6))}.{chance.randrange(20)}.0",
-        **{f"example.com/label-{i}": f"value-{i}" for i in range(10)},
-    }
-    conditions = [
-        {"type": kind, "status": "False", "lastHeartbeatTime": WHEN, "reason": f"Kubelet{kind}"}
-        for kind in ("MemoryPressure", "DiskPressure", "PIDPressure", "Ready")
-    ]
-    images: list[JSON] = []
-    resources = {"cpu": "16", "memory": "64Gi", "pods": "110", "ephemeral-storage": "200Gi"}
-    node = {
-        "kind": "Node",
-        "apiVersion": "v1",
-        "metadata": meta(name, labels=labels, managedFields=[managed("labels", "annotations")]),
-        "spec": {
-            "podCIDR": "10.0.0.0/24",
-            "providerID": f"aws:///eu-west-1a/i-{number:017}",
-            "taints": taints,
-            "unschedulable": chance.random() < 0.01,
-        },
-        "status": {
-            "capacity": resources,
-            "allocatable": resources,
-            "conditions": conditions,
-            "addresses": [{"type": "InternalIP", "address": "10.0.0.1"}],
-            "images": images,
-        },
-    }
-    return padded(node, images, an_image, NODE_BYTES)
-
-
-def an_image(number: int) -> JSON:
-    """What most of a node consists of."""
-    return {
-        "names": [f"registry.example.com/app@sha256:{number:064}"],
-        "sizeBytes": 100_000_000 + number,
-    }
 
 
 def make_pod(workload: int, name: str, node: str) -> JSON:
@@ -180,16 +101,6 @@ def a_status(workload: int) -> JSON:
     }
 
 
-def a_variable(number: int) -> JSON:
-    """What most of a pod consists of."""
-    return {"name": f"SETTING_{number:03}", "value": f"some-value-of-{number:03}"}
-
-
-def encoded(obj: JSON) -> bytes:
-    """As Go writes it: without spaces."""
-    return json.dumps(obj, separators=(",", ":")).encode()
-
-
 def event(kind: str, obj: bytes) -> bytes:
     """One line of a watch stream."""
     return b'{"type":"%b","object":%b}\n' % (kind.encode(), obj)
@@ -222,14 +133,15 @@ def chunks(objects: Iterator[bytes]) -> Iterator[bytes]:
 class Cluster:
     """Bytes to list, and bytes of events: of a resource, over and over."""
 
+    nodes: Sequence[JSON]
     lists: dict[str, list[bytes]]
     events: Sequence[tuple[str, bytes]]
 
 
-def make_cluster(nodes: int, pod_count: int, seed: int) -> Cluster:
+def make_cluster(nodes: int, pod_count: int, seed: int, taint_sets: int = MIXED) -> Cluster:
     """Everything that will be sent."""
     chance = random.Random(seed)
-    made = [make_node(number, chance) for number in range(nodes)]
+    made = [make_node(number, chance, taint_sets=taint_sets) for number in range(nodes)]
     some = list(islice(pods(pod_count, nodes), 1_000))
     volumes = [encoded({"metadata": meta(f"pv-{i:05}"), "spec": {}}) for i in range(nodes)]
     claims = [
@@ -244,7 +156,7 @@ def make_cluster(nodes: int, pod_count: int, seed: int) -> Cluster:
         "persistentvolumeclaims": list(chunks(iter(claims))),
         "storageclasses": list(chunks(iter(classes))),
     }
-    return Cluster(lists, list(make_events(made, some, chance)))
+    return Cluster(made, lists, list(make_events(made, some, chance)))
 
 
 def make_events(
@@ -261,14 +173,17 @@ def make_events(
                 old = some_pods[number - 1].replace(b'"name":"app-', b'"name":"new-', 1)
                 yield "pods", event("DELETED", old)
             case 2 if number % 100 == 2:
-                taints = [
-                    {"key": "example.com/flips", "value": str(number), "effect": "NoSchedule"}
-                ]
-                yield "nodes", event("MODIFIED", encoded(node | {"spec": {"taints": taints}}))
+                yield "nodes", changed(node, number)
             case 2:
                 yield "nodes", event("MODIFIED", encoded(node))
             case _:
                 yield "pods", event("MODIFIED", pod)
+
+
+def changed(node: JSON, number: int) -> bytes:
+    """The event that the only taint of a node is another one by now."""
+    taints = [{"key": "example.com/flips", "value": str(number), "effect": "NoSchedule"}]
+    return event("MODIFIED", encoded(node | {"spec": {"taints": taints}}))
 
 
 @dataclass(eq=False)
@@ -277,6 +192,7 @@ class Server:
 
     cluster: Cluster
     streams: dict[str, web.StreamResponse] = field(default_factory=dict)
+    changes: int = 0
     _next: Iterator[tuple[str, bytes]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -290,6 +206,7 @@ class Server:
             app.router.add_get(f"{root}/{name}", self._watch)
         app.router.add_post("/events", self._events)
         app.router.add_post("/expire", self._expire)
+        app.router.add_post("/change", self._change)
         return app
 
     async def _watch(self, request: web.Request) -> web.StreamResponse:
@@ -323,6 +240,16 @@ class Server:
             await stream.write(GONE)
         return web.json_response({"sent": 0})
 
+    async def _change(self, _: web.Request) -> web.Response:
+        """Another taint on a node, and with the next event its own again."""
+        self.changes += 1
+        pair, back = divmod(self.changes, 2)
+        nodes = self.cluster.nodes
+        node = nodes[pair * A_PRIME % len(nodes)]
+        line = event("MODIFIED", encoded(node)) if back else changed(node, pair % KINDS_OF_CHANGE)
+        await self.streams["nodes"].write(line)
+        return web.json_response({"sent": 1})
+
     async def _send(self, count: int) -> None:
         lines: dict[str, list[bytes]] = {}
         for name, line in islice(self._next, count):
@@ -347,9 +274,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.apiserver", description=__doc__)
     parser.add_argument("--nodes", type=int, default=5_000)
     parser.add_argument("--pods", type=int, default=150_000)
+    parser.add_argument("--taint-sets", type=int, default=MIXED)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    cluster = make_cluster(options.nodes, options.pods, options.seed)
+    cluster = make_cluster(options.nodes, options.pods, options.seed, options.taint_sets)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as loop:
         loop.run(serve(cluster))
 

@@ -1,0 +1,142 @@
+"""Leeway and the floor are asked alternately, round by round, and every call is kept.
+
+A round is short, and both servers meet the same machine in it. The ratio of a case is the median
+of the ratios of its rounds: a round in which something else kept the machine busy is one of many.
+"""
+
+import gc
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from bench.processes import Child
+
+MS: Final = 1_000.0
+NO_ERROR: Final = b'"Error":""}'
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call: of which case, and what is done before it without being timed."""
+
+    case: str
+    verb: str
+    body: bytes
+    before: Callable[[], None] | None = None
+    counted: bool = True
+
+
+@dataclass(slots=True)
+class Times:
+    """What the calls of one case took in one round, in seconds."""
+
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Kept:
+    """Everything that was measured of a case: one entry a round."""
+
+    leeway: list[Times] = field(default_factory=list)
+    floor: list[Times] = field(default_factory=list)
+    answer_bytes: int = 0
+
+
+@dataclass(slots=True)
+class Pair:
+    """The two servers, asked alternately; who is first changes from call to call."""
+
+    leeway: Child
+    floor: Child
+    kept: dict[str, Kept] = field(default_factory=dict)
+    _calls: int = 0
+    _sizes: set[int] = field(default_factory=set)
+
+    def run(self, steps: Iterable[Step]) -> None:
+        """One round."""
+        gc.collect()
+        gc.disable()
+        begun: set[str] = set()
+        try:
+            for step in steps:
+                kept = self.kept.setdefault(step.case, Kept())
+                if step.case not in begun:
+                    begun.add(step.case)
+                    kept.leeway.append(Times())
+                    kept.floor.append(Times())
+                self._take(step, kept)
+        finally:
+            gc.enable()
+
+    def _take(self, step: Step, kept: Kept) -> None:
+        self._calls += 1
+        if step.before is not None:
+            step.before()
+        if self._calls % 2 and kept.answer_bytes:
+            self._ask_floor(step, kept)
+            self._ask_leeway(step, kept)
+        else:
+            self._ask_leeway(step, kept)
+            self._ask_floor(step, kept)
+
+    def _ask_leeway(self, step: Step, kept: Kept) -> None:
+        cpu = self.leeway.cpu()
+        seconds, answer = self.leeway.connection.post(f"/{step.verb}", step.body)
+        if step.verb == "filter" and not bytes(answer[-12:]).endswith(NO_ERROR):
+            raise SystemExit(f"{step.case}: {bytes(answer[-300:])!r}")
+        kept.answer_bytes = len(answer)
+        _keep(step, kept.leeway[-1], seconds, self.leeway.cpu() - cpu)
+
+    def _ask_floor(self, step: Step, kept: Kept) -> None:
+        """As many bytes as the last answer of this case had."""
+        path = f"/{kept.answer_bytes}"
+        if kept.answer_bytes not in self._sizes:  # the floor makes them when it is asked first
+            self._sizes.add(kept.answer_bytes)
+            self.floor.connection.post(path, b"{}")
+        cpu = self.floor.cpu()
+        seconds, _ = self.floor.connection.post(path, step.body)
+        _keep(step, kept.floor[-1], seconds, self.floor.cpu() - cpu)
+
+
+def _keep(step: Step, times: Times, wall: float, cpu: float) -> None:
+    if step.counted:
+        times.wall.append(wall)
+        times.cpu.append(cpu)
+
+
+def figures(kept: Kept) -> dict[str, Any]:
+    """What the table says of a case; times in milliseconds."""
+    rounds = [
+        (ours, floors)
+        for ours, floors in zip(kept.leeway, kept.floor, strict=True)
+        if ours.wall and floors.wall
+    ]
+    ratios = [
+        statistics.median(ours.wall) / statistics.median(floors.wall) for ours, floors in rounds
+    ]
+    return {
+        "calls": sum(len(ours.wall) for ours, _ in rounds),
+        "ratio": round(statistics.median(ratios), 3),
+        "rounds": [round(ratio, 3) for ratio in ratios],
+        "leeway": spread([ours for ours, _ in rounds]),
+        "floor": spread([floors for _, floors in rounds]),
+        "answer_bytes": kept.answer_bytes,
+    }
+
+
+def spread(rounds: Sequence[Times]) -> dict[str, float]:
+    """p50 and p99 over all calls, and the median of what the server computed for one."""
+    wall = sorted(seconds for times in rounds for seconds in times.wall)
+    cpu = [seconds for times in rounds for seconds in times.cpu]
+    return {
+        "p50": quantile(wall, 0.5),
+        "p99": quantile(wall, 0.99),
+        "cpu": round(statistics.median(cpu) * MS, 4),
+    }
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """The value that `share` of all do not exceed, in milliseconds."""
+    return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))] * MS, 4)
