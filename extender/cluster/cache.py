@@ -49,7 +49,30 @@ class Store(Protocol[T_contra]):
     def __len__(self) -> int: ...
 
 
-class NodeStore:
+class Kept(Generic[T]):
+    """What every store has: objects by key, as they are now."""
+
+    def __init__(self) -> None:
+        self._objects: dict[Key, T] = {}
+
+    def keys(self) -> Sequence[Key]:
+        """Who is in the store."""
+        return list(self._objects)
+
+    def get(self, key: Key) -> T | None:
+        """One object, if it is in the store."""
+        return self._objects.get(key)
+
+    @property
+    def objects(self) -> Mapping[Key, T]:
+        """The objects as they are now, which follows the store."""
+        return MappingProxyType(self._objects)
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+
+class NodeStore(Kept[NodeInfo]):
     """The nodes, and a generation that changes exactly when a verdict could."""
 
     def __init__(
@@ -57,53 +80,41 @@ class NodeStore:
         changes: Changes | None = None,
         on_change: Callable[[Key], None] = lambda _key: None,
     ) -> None:
+        super().__init__()
         self._interner = Interner()
-        self._nodes: dict[Key, NodeInfo] = {}
         self._changes = changes or Changes()
         self._on_change = on_change
 
     def put(self, key: Key, obj: Node) -> None:
         """Heartbeats change nothing that scheduling reads, and then nothing happens here."""
-        new, old = self._interner.node_info(obj), self._nodes.get(key)
+        new, old = self._interner.node_info(obj), self._objects.get(key)
         if old is None or not new.same_as(old):
-            self._nodes[key] = new
+            self._objects[key] = new
             self._changed(key)
 
     def remove(self, key: Key) -> None:
         """The node is gone."""
-        if self._nodes.pop(key, None) is not None:
+        if self._objects.pop(key, None) is not None:
             self._changed(key)
-
-    def keys(self) -> Sequence[Key]:
-        """Every node."""
-        return list(self._nodes)
-
-    @property
-    def nodes(self) -> Mapping[Key, NodeInfo]:
-        """The nodes as they are now."""
-        return MappingProxyType(self._nodes)
 
     def snapshot(self) -> Snapshot:
         """The nodes alone; holds until the event loop runs again."""
-        return Snapshot(self.nodes, self._changes.of((_NODES,)))
+        return Snapshot(self.objects, self._changes.of((_NODES,)))
 
     async def changed(self, since: int, seconds: float) -> bool:
         """Wait until a node has changed since a generation; whether one has."""
         return await self._changes.wait((_NODES,), since, seconds)
-
-    def __len__(self) -> int:
-        return len(self._nodes)
 
     def _changed(self, key: Key) -> None:
         self._on_change(key)
         self._changes.note(_NODES)
 
 
-class PodStore:
+class PodStore(Kept[PodInfo]):
     """The pods that are on a node or nominated to one; pods of a workload share their labels."""
 
     def __init__(self, index: PodIndex | None = None) -> None:
-        self._pods: dict[Key, PodInfo] = {}
+        super().__init__()
         self._labels: dict[bytes, Mapping[str, str]] = {}
         self._index = index or PodIndex({})
 
@@ -117,8 +128,8 @@ class PodStore:
         if not obj.spec.node_name and not obj.status.nominated_node_name:
             self._forget(key)
             return
-        old = self._pods.get(key)
-        new = self._pods[key] = PodInfo(
+        old = self._objects.get(key)
+        new = self._objects[key] = PodInfo(
             namespace=sys.intern(meta.namespace),
             name=meta.name,
             uid=meta.uid,
@@ -145,28 +156,17 @@ class PodStore:
 
     def _forget(self, key: Key) -> PodInfo | None:
         """The pod counts nowhere; it may still be on its way to a node."""
-        old = self._pods.pop(key, None)
+        old = self._objects.pop(key, None)
         if old is not None:
             self._index.remove(old)
         return old
 
-    def keys(self) -> Sequence[Key]:
-        """Every pod that counts."""
-        return list(self._pods)
 
-    def get(self, key: Key) -> PodInfo | None:
-        """One pod, if it counts."""
-        return self._pods.get(key)
-
-    def __len__(self) -> int:
-        return len(self._pods)
-
-
-class ObjectStore(Generic[T]):
+class ObjectStore(Kept[T]):
     """Objects that are kept as they are decoded."""
 
     def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
-        self._objects: dict[Key, T] = {}
+        super().__init__()
         self._on_change = on_change
 
     def put(self, key: Key, obj: T) -> None:
@@ -179,22 +179,6 @@ class ObjectStore(Generic[T]):
         if self._objects.pop(key, None) is not None:
             self._on_change()
 
-    def keys(self) -> Sequence[Key]:
-        """Every object."""
-        return list(self._objects)
-
-    def get(self, key: Key) -> T | None:
-        """One object, if it is known."""
-        return self._objects.get(key)
-
-    @property
-    def objects(self) -> Mapping[Key, T]:
-        """The objects as they are now."""
-        return MappingProxyType(self._objects)
-
-    def __len__(self) -> int:
-        return len(self._objects)
-
 
 class ClusterCache:
     """Everything that is known of one cluster; pods in flight too, if `reserves`."""
@@ -203,7 +187,9 @@ class ClusterCache:
         self.changes = changes = Changes()
         self.nodes = NodeStore(changes, on_change=lambda key: self.index.node_changed(key))
         self.index = PodIndex(
-            self.nodes.nodes, reserves=reserves, on_change=lambda: changes.note(resources.PODS.name)
+            self.nodes.objects,
+            reserves=reserves,
+            on_change=lambda: changes.note(resources.PODS.name),
         )
         self.pods = PodStore(self.index)
         self.volumes: ObjectStore[PersistentVolume] = ObjectStore(
@@ -240,7 +226,7 @@ class ClusterCache:
         Pods and volumes are left out where nobody watches them.
         """
         return Snapshot(
-            nodes=self.nodes.nodes,
+            nodes=self.nodes.objects,
             generation=self.changes.of((_NODES,)) if generation is None else generation,
             current=current,
             pods=self.index if pods else None,

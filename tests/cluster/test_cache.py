@@ -305,8 +305,8 @@ def test_a_change_does_not_bring_a_whole_store_back_to_the_collector() -> None:
     put_pod(pods, a_placed_pod("a", "b"))
     put_pod(pods, a_placed_pod("new", "b"))
 
-    assert not gc.is_tracked(nodes._nodes)
-    assert not gc.is_tracked(pods._pods)
+    assert not gc.is_tracked(nodes._objects)
+    assert not gc.is_tracked(pods._objects)
 
 
 def test_objects_are_kept_as_they_are() -> None:

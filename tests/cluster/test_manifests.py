@@ -87,7 +87,7 @@ volumeBindingMode: WaitForFirstConsumer
 
 
 def test_every_node_of_a_yaml_file_is_read_whole(tmp_path: Path) -> None:
-    nodes = loaded(write(tmp_path, "a.yaml", YAML)).nodes.nodes
+    nodes = loaded(write(tmp_path, "a.yaml", YAML)).nodes.objects
 
     assert list(nodes) == ["one", "two"]
     assert nodes["one"].labels == {"zone": "a", "version": "1.20"}
