@@ -16,7 +16,7 @@ from aiohttp import web
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
 
-from extender import plugins, wire
+from extender import cli, plugins, wire
 from extender.cli import config as config_command
 from extender.cli import serve, version
 from extender.cluster.source import FileSource, NoSource
@@ -161,6 +161,16 @@ def options(parser: argparse.ArgumentParser) -> Iterator[str]:
                 yield from options(inner)
 
 
+def commands(parser: argparse.ArgumentParser, path: str = "leeway") -> Iterator[str]:
+    """Every command that does something, by what a person types."""
+    below = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+    if not below:
+        yield path
+    for action in below:
+        for name, inner in action.choices.items():
+            yield from commands(inner, f"{path} {name}")
+
+
 def reasons() -> Iterator[str]:
     """Every reason constant of the plugins and the wire, with its particulars as a pattern."""
     found = [
@@ -240,6 +250,10 @@ def test_every_flag_has_its_row_with_its_key() -> None:
     )
     for path in loading.PATH_OF_FLAG.values():
         assert any(key == path or key.startswith(path + ".") for key in keys), path
+
+
+def test_every_command_has_its_row_in_the_order_of_the_help() -> None:
+    assert list(table(ROOT / "docs/commands.md", "The table")) == list(commands(cli.parser()))
 
 
 def test_every_feature_gate_has_its_row() -> None:

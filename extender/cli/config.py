@@ -1,22 +1,40 @@
 """`leeway config print`: the configuration that `leeway serve` would run with."""
 
 import argparse
+from typing import Final
 
 import yaml
 
-from extender.cli import flags
+from extender.cli import flags, manual
+from extender.cli.manual import Page
 from extender.config import printing
+
+_CONFIG: Final = Page("look at the configuration", "Look at the configuration of Leeway.")
+_PRINT: Final = Page(
+    "print the effective configuration",
+    """Print what the file, the flags and the defaults amount to, as an ExtenderConfiguration that
+    could be given to 'leeway serve --config'.
+
+    Nothing is started. Every problem is reported at once, with its path in the file or the flag
+    that brought it.""",
+    examples=[
+        ("leeway config print", "The defaults."),
+        (
+            "leeway config print --config leeway.yaml --catch-up 0",
+            "What this file means with this flag.",
+        ),
+    ],
+    exit_codes={0: "the configuration holds", 2: "it does not; a sentence for each problem"},
+    files={"leeway.yaml": "an ExtenderConfiguration, under any name; see --config"},
+    see="docs/configuration.md",
+)
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
-    parser = commands.add_parser("config", help="look at the configuration")
+    parser = manual.add_command(commands, "config", _CONFIG)
     inner = parser.add_subparsers(required=True, metavar="COMMAND", title="commands")
-    printer = inner.add_parser(
-        "print",
-        help="print the effective configuration",
-        description="Print what the file, the flags and the defaults amount to, as a file.",
-    )
+    printer = manual.add_command(inner, "print", _PRINT)
     flags.add_to(printer)
     printer.set_defaults(run=run)
 

@@ -5,12 +5,14 @@ import asyncio
 import logging
 import os
 import signal
+from typing import Final
 
 import uvloop
 from prometheus_client import CollectorRegistry
 
 from extender import plugins
-from extender.cli import flags, logs
+from extender.cli import flags, logs, manual
+from extender.cli.manual import Page
 from extender.cluster import api
 from extender.cluster.api import ApiServer
 from extender.cluster.live import LiveSource
@@ -22,18 +24,37 @@ from extender.server.serving import Server
 
 log = logging.getLogger("leeway.serve")
 
+_PAGE: Final = Page(
+    "answer kube-scheduler",
+    """Answer /filter, /prioritize and /preempt of kube-scheduler until SIGTERM or SIGINT. Node
+    names are looked up in the cluster of --kubeconfig, in the one that Leeway runs in, or in the
+    manifests of --cluster; without any, only requests that carry whole nodes can be answered.
+
+    One line per listener is printed when it listens. SIGHUP reads the manifests again; changed
+    certificates are taken up by themselves. $KUBECONFIG is not read.""",
+    examples=[
+        (
+            "leeway serve --cluster deploy/examples/cluster.yaml",
+            "Serve a cluster out of manifests on loopback.",
+        ),
+        (
+            "leeway serve --kubeconfig ~/.kube/config --ops-listen 127.0.0.1:0",
+            "Watch a live cluster, with the ops listener on a free port.",
+        ),
+        ("leeway serve --config leeway.yaml", "Everything out of one file."),
+    ],
+    exit_codes={
+        0: "told to stop, and what had begun was finished",
+        2: "it could not start: the configuration does not hold, or a file cannot be read",
+    },
+    files={"leeway.yaml": "an ExtenderConfiguration, under any name; see --config"},
+    see="docs/configuration.md, docs/endpoints.md, docs/scheduler.md",
+)
+
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
-    parser = commands.add_parser(
-        "serve",
-        help="answer kube-scheduler",
-        description=(
-            "Answer /filter, /prioritize and /preempt. Node names are looked up in the cluster of"
-            " --kubeconfig, in the one that Leeway runs in, or in the manifests of --cluster;"
-            " without any, only requests that carry whole nodes can be answered."
-        ),
-    )
+    parser = manual.add_command(commands, "serve", _PAGE)
     flags.add_to(parser)
     parser.set_defaults(run=run)
 

@@ -1,0 +1,76 @@
+"""`leeway completion bash|zsh|fish`: a script by which a shell completes our commands and flags."""
+
+import argparse
+from collections.abc import Iterator
+from typing import Final
+
+from extender.cli import manual, shells
+from extender.cli.manual import Page
+from extender.cli.shells import Command, Option
+
+_PAGE: Final = Page(
+    "print a script that completes commands and flags",
+    """Print a completion script for a shell. It is made from the commands and flags of this very
+    version, and works without starting Leeway.""",
+    examples=[
+        ("source <(leeway completion bash)", "In this bash only."),
+        (
+            "leeway completion bash > ~/.local/share/bash-completion/completions/leeway",
+            "In every bash from now on.",
+        ),
+        ('leeway completion zsh > "${fpath[1]}/_leeway"', "In every zsh from now on."),
+        ("leeway completion fish > ~/.config/fish/completions/leeway.fish", "In every fish."),
+    ],
+    exit_codes={0: "always"},
+)
+_FILES: Final = frozenset({"FILE", "PATH", "FILES"})
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    parser = manual.add_command(commands, "completion", _PAGE)
+    parser.add_argument("shell", choices=sorted(shells.SCRIPTS), help="the shell")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the script."""
+    from extender.cli import parser  # the tree that we are a leaf of
+
+    tree = list(commands_of(parser(), ("leeway",)))
+    print(shells.SCRIPTS[arguments.shell](tree), end="")
+    return 0
+
+
+def commands_of(parser: argparse.ArgumentParser, path: tuple[str, ...]) -> Iterator[Command]:
+    """The command of a parser, and those below it."""
+    options: list[Option] = []
+    below: dict[str, tuple[str, argparse.ArgumentParser]] = {}
+    values: tuple[str, ...] = ()
+    files = False
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            texts = {choice.dest: choice.help or "" for choice in action._choices_actions}
+            below = {name: (texts[name], inner) for name, inner in action.choices.items()}
+        elif action.option_strings:
+            options.append(_option(action))
+        else:
+            values += tuple(map(str, action.choices or ()))
+            files = files or _is_file(action)
+    yield Command(path, tuple(options), {n: text for n, (text, _) in below.items()}, values, files)
+    for name, (_, inner) in below.items():
+        yield from commands_of(inner, (*path, name))
+
+
+def _option(action: argparse.Action) -> Option:
+    return Option(
+        names=tuple(action.option_strings),
+        takes_value=action.nargs != 0,
+        values=tuple(map(str, action.choices or ())),
+        files=_is_file(action),
+        text=action.help or "",
+    )
+
+
+def _is_file(action: argparse.Action) -> bool:
+    return action.metavar in _FILES
