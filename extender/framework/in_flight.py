@@ -6,7 +6,7 @@ reservation belongs to one pod, is replaced by the next answer to it, and ends w
 seen on a node, when it is deleted, or after a while. Time is a parameter here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,6 +17,8 @@ from extender.framework.topology import Topology
 # Longer than a binding takes that has to wait for its volumes to be made.
 RESERVED_SECONDS: Final = 60.0
 MAX_RESERVATIONS: Final = 5_000
+# Of those that nobody counts yet: somebody may begin to while they are in flight.
+MAX_UNCOUNTED: Final = 256
 
 
 @dataclass(slots=True, eq=False)
@@ -26,8 +28,10 @@ class Reservation:
     pod: str
     uid: str
     key: str
+    namespace: str
+    labels: Mapping[str, str]
     nodes: Sequence[NodeInfo]
-    selections: Sequence[Selection]
+    selections: list[Selection]
     at: float
     _domains: dict[Topology, tuple[int, frozenset[str | None]]] = field(default_factory=dict)
 
@@ -47,9 +51,11 @@ class InFlight:
     def __init__(self) -> None:
         self._reservations: dict[str, Reservation] = {}
         self._by_key: dict[str, str] = {}
+        self._uncounted: dict[str, None] = {}
 
     def __len__(self) -> int:
-        return len(self._reservations)
+        """How many there are that count for anybody."""
+        return len(self._reservations) - len(self._uncounted)
 
     def reserve(self, reservation: Reservation) -> None:
         """Instead of what was known of this pod, and of an earlier one of its name."""
@@ -61,16 +67,29 @@ class InFlight:
         self._by_key[reservation.key] = reservation.pod
         for selection in reservation.selections:
             selection.in_flight[reservation.pod] = reservation
+        if not reservation.selections:
+            self._uncounted[reservation.pod] = None
+            if len(self._uncounted) > MAX_UNCOUNTED:
+                self.release(next(iter(self._uncounted)))
+
+    def begin_to_count(self, selection: Selection) -> None:
+        """A selection is new: pods that it means may be in flight already."""
+        for pod, reservation in self._reservations.items():
+            if selection.means(reservation.namespace, reservation.labels):
+                reservation.selections.append(selection)
+                selection.in_flight[pod] = reservation
+                self._uncounted.pop(pod, None)
 
     def release(self, pod: str) -> bool:
-        """The pod is in flight no more; whether it was."""
+        """The pod is in flight no more; whether it counted for anybody."""
         reservation = self._reservations.pop(pod, None)
         if reservation is None:
             return False
         del self._by_key[reservation.key]
+        self._uncounted.pop(pod, None)
         for selection in reservation.selections:
             selection.in_flight.pop(pod, None)
-        return True
+        return bool(reservation.selections)
 
     def release_named(self, key: str, uid: str) -> bool:
         """A pod of this name is gone; if its UID is known, nobody else's reservation ends."""
@@ -80,11 +99,11 @@ class InFlight:
         return self.release(reservation.pod)
 
     def expire(self, now: float) -> bool:
-        """End what has lasted too long; whether anything has."""
+        """End what has lasted too long; whether anything that counted has."""
         expired = False
         while self._reservations:
             oldest = next(iter(self._reservations.values()))
             if now - oldest.at < RESERVED_SECONDS:
                 break
-            expired = self.release(oldest.pod)
+            expired = self.release(oldest.pod) or expired
         return expired

@@ -6,7 +6,7 @@ selection that meets the pod, however many pods there are.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -80,24 +80,28 @@ class PodIndex:
         if self._in_flight.expire(now):
             self._on_change()
 
-    def answered(self, pod: Pod, nodes: Iterable[NodeInfo], *, waits: bool = False) -> None:
+    def answered(self, pod: Pod, nodes: Sequence[NodeInfo], *, waits: bool = False) -> None:
         """The pod was let pass on these nodes; with none it `waits` for others, or was refused."""
         if not self.reserves:
             return
+        identity = identity_of(pod)
+        if not nodes and not waits:
+            self._in_flight.release(identity)
+            return
         meta = pod.metadata or ObjectMeta()
+        labels = meta.labels or {}
         space = self._namespaces.get(meta.namespace)
         selections = [
             selection
             for selector, selection in (space.selections if space else {}).items()
-            if selector.counts(meta.labels or {})
+            if selector.counts(labels)
         ]
-        passed = tuple(nodes) if selections else ()
-        identity = identity_of(pod)
-        if not passed and not (selections and waits):
-            self._in_flight.release(identity)
-            return
         key = f"{meta.namespace}/{meta.name}"
-        self._in_flight.reserve(Reservation(identity, meta.uid, key, passed, selections, self._now))
+        self._in_flight.reserve(
+            Reservation(
+                identity, meta.uid, key, meta.namespace, labels, nodes, selections, self._now
+            )
+        )
 
     @property
     def in_flight(self) -> int:
@@ -117,6 +121,7 @@ class PodIndex:
             for cohort in space.cohorts.values():
                 if selector.counts(cohort.labels):
                     selection.link(cohort)
+            self._in_flight.begin_to_count(selection)
             if len(self._selections) > MAX_SELECTIONS:
                 self._drop_selection(*self._selections.popitem(last=False))
         else:

@@ -73,6 +73,10 @@ class Selection:
     tallies: list["Tally"] = field(default_factory=list)
     in_flight: dict[str, "Reservation"] = field(default_factory=dict)
 
+    def means(self, namespace: str, labels: Mapping[str, str]) -> bool:
+        """Whether such a pod is counted here."""
+        return namespace == self.namespace and self.selector.counts(labels)
+
     def link(self, cohort: Cohort) -> None:
         """These pods are meant."""
         self.cohorts.add(cohort)

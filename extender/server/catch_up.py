@@ -80,5 +80,9 @@ class CatchUp:
             answer = judge()
             if answer.passed or answer.generation is None:
                 break
+            if allowance is self._in_flight and not answer.unsettled:
+                # Now it is a refusal like any other, and held as long as one.
+                allowance.spend(self._clock() - begun)
+                return await self.hold(answer, judge)
         allowance.spend(self._clock() - begun)
         return answer, "passed" if answer.passed else "refused"

@@ -6,6 +6,7 @@ where nothing can be judged; filter says the latter in its answer, as only it ha
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from time import perf_counter
 from typing import Final
 
@@ -200,10 +201,13 @@ class Verbs:
         waits: bool,
     ) -> None:
         """From now on the pod may be on any of the nodes that it was let pass on."""
-        if snapshot.pods is not None:
-            pairs = zip(known, result.statuses, strict=True) if passed else ()
-            nodes = (node for node, status in pairs if status.code is Code.SUCCESS)
-            snapshot.pods.answered(pod, nodes, waits=waits)
+        if snapshot.pods is None or not snapshot.pods.reserves:
+            return
+        nodes = known if passed else ()
+        if 0 < passed < len(known):
+            passing = {id(s) for s in _distinct(result.statuses) if s.code is Code.SUCCESS}
+            nodes = list(compress(known, map(passing.__contains__, map(id, result.statuses))))
+        snapshot.pods.answered(pod, nodes, waits=waits)
 
     def _snapshot_for_preempt(self, args: PreemptArgs) -> Snapshot:
         try:

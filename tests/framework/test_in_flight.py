@@ -4,7 +4,7 @@ from extender.framework import in_flight
 from extender.framework.in_flight import RESERVED_SECONDS, InFlight, Reservation
 from extender.framework.pods import Selection
 from extender.framework.topology import Topology
-from extender.match.label_selectors import Selector
+from extender.match.label_selectors import Requirement, Selector
 from tests.builders import node_json, some_nodes
 from tests.framework.test_topology import Everyone
 
@@ -20,10 +20,13 @@ def selection() -> Selection:
 
 
 def reservation(
-    selection: Selection, pod: str = "p", *, nodes: str = "n0", at: float = 0.0, uid: str = ""
+    *selections: Selection, pod: str = "p", name: str = "", nodes: str = "n0", at: float = 0.0
 ) -> Reservation:
-    found = [NODES[name] for name in nodes.split()]
-    return Reservation(pod, uid or f"uid-{pod}", f"default/{pod}", found, [selection], at)
+    found = [NODES[each] for each in nodes.split()]
+    key = f"default/{name or pod}"
+    return Reservation(
+        pod, f"uid-{pod}", key, "default", {"app": "web"}, found, list(selections), at
+    )
 
 
 def test_a_reservation_is_known_to_its_selections_until_it_ends(selection: Selection) -> None:
@@ -47,10 +50,8 @@ def test_the_next_answer_replaces_the_one_before(selection: Selection) -> None:
 
 def test_a_pod_of_the_same_name_comes_after_the_old_one(selection: Selection) -> None:
     book = InFlight()
-    old = Reservation("old", "old", "default/web-0", [NODES["n0"]], [selection], 0.0)
-    new = Reservation("new", "new", "default/web-0", [NODES["n0"]], [selection], 0.0)
-    book.reserve(old)
-    book.reserve(new)
+    book.reserve(reservation(selection, pod="old", name="web-0"))
+    book.reserve(reservation(selection, pod="new", name="web-0"))
 
     assert list(selection.in_flight) == ["new"]
 
@@ -76,8 +77,8 @@ def test_a_deletion_ends_the_reservation_of_the_pod(
 
 def test_a_reservation_lasts_only_so_long(selection: Selection) -> None:
     book = InFlight()
-    book.reserve(reservation(selection, "p", at=10.0))
-    book.reserve(reservation(selection, "q", at=20.0))
+    book.reserve(reservation(selection, pod="p", at=10.0))
+    book.reserve(reservation(selection, pod="q", at=20.0))
 
     assert not book.expire(10.0 + RESERVED_SECONDS - 0.001)
     assert book.expire(10.0 + RESERVED_SECONDS)
@@ -90,9 +91,53 @@ def test_there_are_never_too_many(selection: Selection, monkeypatch: pytest.Monk
     monkeypatch.setattr(in_flight, "MAX_RESERVATIONS", 3)
     book = InFlight()
     for i in range(5):
-        book.reserve(reservation(selection, f"p{i}"))
+        book.reserve(reservation(selection, pod=f"p{i}"))
 
     assert list(selection.in_flight) == ["p2", "p3", "p4"]
+
+
+@pytest.fixture
+def web() -> Selection:
+    return Selection("default", Selector((Requirement("app", "In", ("web",)),)))
+
+
+def test_a_selection_that_is_new_counts_who_is_in_flight_already(web: Selection) -> None:
+    elsewhere = Selection("shop", web.selector)
+    everything = Selection("default", Selector(()))
+    book = InFlight()
+    book.reserve(reservation())
+    before = len(book)
+    for selection in (web, elsewhere, everything):
+        book.begin_to_count(selection)
+
+    assert (before, len(book)) == (0, 1)
+    assert [list(each.in_flight) for each in (web, elsewhere, everything)] == [["p"], [], []]
+    assert book.release("p")
+    assert (len(book), web.in_flight) == (0, {})
+
+
+def test_nobody_need_know_of_the_end_of_a_pod_that_nobody_counted() -> None:
+    book = InFlight()
+    book.reserve(reservation())
+
+    assert not book.release("p")
+    assert len(book) == 0
+
+    book.reserve(reservation())
+
+    assert not book.expire(RESERVED_SECONDS)
+
+
+def test_of_those_that_nobody_counts_only_the_latest_are_kept(
+    web: Selection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(in_flight, "MAX_UNCOUNTED", 2)
+    book = InFlight()
+    for i in range(4):
+        book.reserve(reservation(pod=f"p{i}"))
+    book.begin_to_count(web)
+
+    assert list(web.in_flight) == ["p2", "p3"]
 
 
 def test_the_domains_that_a_pod_may_be_in(selection: Selection) -> None:
@@ -103,8 +148,7 @@ def test_the_domains_that_a_pod_may_be_in(selection: Selection) -> None:
     assert reservation(selection, nodes="n0 n2").domains(topology) == {"a"}
     assert reservation(selection, nodes="n0 n1").domains(topology) == {"a", "b"}
     assert reservation(selection, nodes="n1 n3").domains(topology) == {"b", None}
-    waiting = Reservation("w", "w", "default/w", (), [selection], 0.0)
-    assert waiting.domains(topology) == frozenset()
+    assert reservation(selection, nodes="").domains(topology) == frozenset()
 
 
 def test_the_domains_follow_the_nodes(selection: Selection) -> None:
@@ -127,11 +171,11 @@ def test_a_selection_is_crowded_by_others_and_by_having_waited(selection: Select
 
     assert not selection.crowded("p")
 
-    book.reserve(reservation(selection, "p"))
+    book.reserve(reservation(selection))
 
     assert not selection.crowded("p")
     assert selection.crowded("q")
 
-    book.reserve(Reservation("p", "p", "default/p", (), [selection], 0.0))
+    book.reserve(reservation(selection, nodes=""))
 
     assert selection.crowded("p")

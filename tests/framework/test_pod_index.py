@@ -255,12 +255,25 @@ def test_a_pod_that_is_let_pass_is_in_flight_for_those_who_count_it(told: Told) 
     assert told.index.in_flight == 2
 
 
-def test_without_anybody_who_counts_nothing_is_reserved(told: Told) -> None:
+def test_who_begins_to_count_counts_those_in_flight(told: Told) -> None:
     told.index.answered(pending("p"), [told.nodes["n0"]])
-    told.index.answered(pending("q"), [], waits=True)
+    told.index.answered(pending("q", DB), [told.nodes["n1"]])
     told.index.answered(msgspec.convert({}, Pod), [told.nodes["n0"]])
+    before = told.index.in_flight
 
-    assert told.index.in_flight == 0
+    assert flying(told) == {"uid-p": ["n0"]}
+    assert (before, told.index.in_flight) == (0, 1)
+
+
+def test_a_selection_that_comes_back_finds_those_in_flight_again(
+    told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pod_index, "MAX_SELECTIONS", 1)
+    told.web()
+    told.index.answered(pending("p"), [told.nodes["n0"]])
+    told.index.selection("default", app("db"))
+
+    assert flying(told) == {"uid-p": ["n0"]}
 
 
 def test_an_index_that_sees_nobody_arrive_reserves_nothing() -> None:

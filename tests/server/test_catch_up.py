@@ -174,6 +174,15 @@ async def test_a_pod_that_waits_for_one_in_flight_waits_longer() -> None:
     assert late.waits == [IN_FLIGHT_SECONDS]
 
 
+async def test_when_it_is_known_where_the_other_went_a_refusal_is_held_like_any_other() -> None:
+    waiting = replace(REFUSED, unsettled=True)
+    news = News([1_000 + 100 * MS])
+    answer, result = await holding(news).hold(waiting, Judge(news))
+
+    assert (answer.body, result) == (b"refused", "refused")
+    assert news.now == 1_000 + 100 * MS + SECONDS
+
+
 async def test_waiting_for_pods_in_flight_has_an_allowance_of_its_own() -> None:
     news = News()
     catch_up = holding(news)

@@ -216,11 +216,25 @@ async def test_a_pod_in_flight_that_does_not_arrive_makes_an_error_and_no_refusa
     assert len(free["NodeNames"]) == 1
 
 
+async def test_who_is_refused_only_for_a_pod_in_flight_is_not_refused_before_it_is_seen() -> None:
+    """If it failed nobody would tell kube-scheduler; once it is there, a refusal is one."""
+    async with running(*zoned(2, "ab")) as run:
+        await run.filter(spread_pod("p0"), ["n0"])
+        stuck = await run.filter(spread_pod("p1"), ["n0"])
+        waiting = asyncio.create_task(run.filter(spread_pod("p1"), ["n0"]))
+        await asyncio.sleep(0.005)
+        run.bind(spread_pod("p0"), "n0")
+        refused = await waiting
+
+    assert (stuck["Error"], stuck["FailedAndUnresolvableNodes"]) == (IN_FLIGHT, {})
+    assert (refused["Error"], refused["FailedAndUnresolvableNodes"]) == ("", {"n0": REASON})
+
+
 async def test_a_pod_without_constraints_counts_in_flight_for_those_that_have_some() -> None:
+    """Also for one that is the first to count, and asks after the other was let pass."""
     plain = spread_pod("plain")
     del plain["spec"]["topologySpreadConstraints"]
     async with running(*zoned(3)) as run:
-        await run.filter(spread_pod("p0"))
         run.bind(spread_pod("p0"), "n0")
         await run.seen()
         await run.filter(plain, ["n1"])

@@ -54,7 +54,7 @@ def _parsed(pod: Pod, written: TopologySpreadConstraint, settings: Settings) -> 
         min_domains=1 if written.min_domains is None else written.min_domains,
         selector=selector,
         matches_itself=selector.matches(labels),
-        honors_affinity=not (policies and written.node_affinity_policy == "Ignore"),
+        honors_affinity=not policies or written.node_affinity_policy in (None, "Honor"),
         honors_taints=policies and written.node_taints_policy == "Honor",
     )
 

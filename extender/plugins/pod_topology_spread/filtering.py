@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress, repeat
 from math import inf
@@ -26,10 +26,13 @@ SHARE: Final = 16
 
 MISSING_LABEL: Final = unresolvable(REASON_MISSING_LABEL)
 SKEWED: Final = Status(Code.UNSCHEDULABLE, (REASON,))
+# The same as long as those in flight arrive. If they fail, no event tells kube-scheduler.
+SKEWED_SO_FAR: Final = replace(SKEWED, unsettled=True)
 UNSETTLED: Final = Status(Code.UNSCHEDULABLE, (REASON_IN_FLIGHT,), unsettled=True)
 # A verdict is worked with as its place in here: 0 passes.
-VERDICTS: Final = (SUCCESS, MISSING_LABEL, SKEWED, UNSETTLED)
-_PASSES, _MISSING_LABEL, _SKEWED, _UNSETTLED = range(len(VERDICTS))
+VERDICTS: Final = (SUCCESS, MISSING_LABEL, SKEWED, SKEWED_SO_FAR, UNSETTLED)
+_PASSES, _MISSING_LABEL, _SKEWED, _SKEWED_SO_FAR, _UNSETTLED = range(len(VERDICTS))
+_NO_DOMAIN: Final = (1 << 31) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,43 @@ class Asker:
     pod: str
     priority: int
     slow: bool = False  # it takes its time to arrive, so others must know where it goes
+
+
+class Level:
+    """So many pods in each domain, and whether one more is too many."""
+
+    def __init__(self, constraint: Constraint, counts: Counter[str], sizes: Counter[str]) -> None:
+        self.counts = counts
+        self._sizes = sizes
+        self._allowed = constraint.max_skew - constraint.matches_itself
+        self._too_few = len(sizes) < constraint.min_domains
+        # As upstream, where nothing counts nothing is too many.
+        self._lowest = min(counts.values(), default=_NO_DOMAIN) if len(counts) == len(sizes) else 0
+        self.limit = self._allowed + (0 if self._too_few else self._lowest)
+
+    def is_full(self, domain: str, more: int = 0) -> bool:
+        """Whether a pod is too many in a domain that has so many more pods."""
+        count = self.counts[domain] + more
+        if self._too_few:
+            smallest: float = 0
+        elif domain in self._sizes:
+            smallest = min(count, self._smallest_beside(domain))
+        else:  # its nodes do not count, so it is judged by the others
+            smallest = self._lowest
+        return count - smallest > self._allowed
+
+    def _smallest_beside(self, domain: str) -> float:
+        """The fewest pods that any other domain has."""
+        if self.counts[domain] > self._lowest or self._ties > 1:
+            return self._lowest
+        return min((count for d, count in self.counts.items() if d != domain), default=inf)
+
+    @cached_property
+    def _ties(self) -> int:
+        """How many domains have the fewest pods."""
+        if not self._lowest:
+            return len(self._sizes) - len(self.counts)
+        return list(self.counts.values()).count(self._lowest)
 
 
 class Skew:
@@ -54,22 +94,21 @@ class Skew:
         self._labels = labels
         self._tally = tally
         self._asker = asker
-        self._self = int(constraint.matches_itself)
-        self._sizes = tally.topology.sizes
-        self._too_few = len(self._sizes) < constraint.min_domains
         self._maybe: Counter[str] = Counter()
-        self._base = self._with_pods_in_flight()
+        certain = self._in_flight()
+        sizes = tally.topology.sizes
+        self._seen = self._base = Level(constraint, tally.counts, sizes)
+        if certain:
+            self._base = Level(constraint, tally.counts + certain, sizes)
         self._nominated = self._nominees()
-        self._lowest = self._smallest()
-        limit = constraint.max_skew - self._self + (0 if self._too_few else self._lowest)
-        full = [domain for domain, count in self._base.items() if count > limit]
+        limit = self._base.limit
+        full = [domain for domain, count in self._base.counts.items() if count > limit]
         # The refusals by domain, None for a node without one; who is not in here has the default.
         self._refusals: dict[str | None, int] = dict.fromkeys(full, _SKEWED)
         self._refusals[None] = _MISSING_LABEL
         self._default = _PASSES if limit >= 0 else _SKEWED
-        for domain in self._nominated.keys() | self._maybe.keys():
-            if domain not in self._refusals:
-                self._judge_unsettled(domain)
+        for domain in certain.keys() | self._nominated.keys() | self._maybe.keys():
+            self._judge_unsettled(domain)
 
     @property
     def crowded(self) -> bool:
@@ -81,7 +120,7 @@ class Skew:
     @property
     def domains(self) -> int:
         """How many there are."""
-        return len(self._sizes)
+        return len(self._tally.topology.sizes)
 
     def column(self, nodes: Sequence[NodeInfo]) -> Sequence[int]:
         """The verdict of this constraint on each node."""
@@ -96,10 +135,10 @@ class Skew:
         domain = node.labels.get(self.constraint.key)
         if domain is None:
             return MISSING_LABEL
-        count = self._base[domain] + self._nominated[domain] + self._maybe[domain]
+        more = self._nominated[domain] + self._maybe[domain]
         if node.name in self._tally.topology.domain_of:
-            count -= self._tally.selection.victims(node.name, victims)
-        return SKEWED if self._fails(domain, count) else SUCCESS
+            more -= self._tally.selection.victims(node.name, victims)
+        return SKEWED if self._base.is_full(domain, more) else SUCCESS
 
     def chosen(self, open_nodes: Mapping[str | None, int]) -> frozenset[str | None]:
         """The domains to be let pass, given how many nodes pass in each.
@@ -107,9 +146,9 @@ class Skew:
         Those that nobody may be in yet and that have the fewest pods; among equals those where
         the fewest were seen, because a pod in flight may still fail, then those with most nodes.
         """
-        seen = self._tally.counts
+        base, seen = self._base.counts, self._seen.counts
         levels = {
-            domain: (self._maybe[domain], self._base[domain], seen[domain])
+            domain: (self._maybe[domain], base[domain], seen[domain])
             for domain in open_nodes
             if domain is not None
         }
@@ -118,18 +157,16 @@ class Skew:
         pool.sort(key=open_nodes.__getitem__, reverse=True)
         return frozenset(pool[: max(1, len(open_nodes) // SHARE)])
 
-    def _with_pods_in_flight(self) -> Counter[str]:
-        certain: list[str] = []
+    def _in_flight(self) -> Counter[str]:
+        """Those who go to one known domain; where others may be is noted."""
+        certain: Counter[str] = Counter()
         for reservation in self._tally.selection.in_flight.values():
             if reservation.pod == self._asker.pod:
                 continue
             domains = reservation.domains(self._tally.topology)
             known = [domain for domain in domains if domain is not None]
-            if len(domains) == 1:
-                certain += known
-            else:
-                self._maybe.update(known)
-        return self._tally.counts + Counter(certain) if certain else self._tally.counts
+            (certain if len(domains) == 1 else self._maybe).update(known)
+        return certain
 
     def _nominees(self) -> Counter[str]:
         """Pods that wait for their victims to leave count for those that are not above them."""
@@ -143,38 +180,14 @@ class Skew:
                     found[domain] += 1
         return found
 
-    def _smallest(self) -> int:
-        return 0 if len(self._base) < len(self._sizes) else min(self._base.values(), default=0)
-
     def _judge_unsettled(self, domain: str) -> None:
-        count = self._base[domain] + self._nominated[domain]
-        if self._fails(domain, count):
-            self._refusals[domain] = _SKEWED
-        elif self._fails(domain, count + self._maybe[domain]):
+        """Tell a refusal that stands from one that only pods in flight are to blame for."""
+        nominated = self._nominated[domain]
+        if self._base.is_full(domain, nominated):
+            stands = self._seen.is_full(domain, nominated)
+            self._refusals[domain] = _SKEWED if stands else _SKEWED_SO_FAR
+        elif self._base.is_full(domain, nominated + self._maybe[domain]):
             self._refusals[domain] = _UNSETTLED
-
-    def _fails(self, domain: str, count: int) -> bool:
-        """Whether one more pod is too many in a domain that has so many pods."""
-        if self._too_few:
-            smallest: float = 0
-        elif domain in self._sizes:
-            smallest = min(count, self._smallest_beside(domain))
-        else:  # its nodes do not count, so it is judged by the others
-            smallest = self._lowest
-        return count + self._self - smallest > self.constraint.max_skew
-
-    def _smallest_beside(self, domain: str) -> float:
-        """The fewest pods that any other domain has."""
-        if self._base[domain] > self._lowest or self._ties > 1:
-            return self._lowest
-        return min((count for d, count in self._base.items() if d != domain), default=inf)
-
-    @cached_property
-    def _ties(self) -> int:
-        """How many domains have the fewest pods."""
-        if not self._lowest:
-            return len(self._sizes) - len(self._base)
-        return list(self._base.values()).count(self._lowest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ from extender.plugins.pod_topology_spread.constraints import Constraint
 HOSTNAME: Final = "kubernetes.io/hostname"
 # A node that lacks a topology key; no sum of counts comes near it.
 IGNORED: Final = -(1 << 62)
+# Upstream's own mark is -1: a sum of -1, which takes a maxSkew of 0, is worth as little there.
+_NOTHING: Final = frozenset({IGNORED, -1})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +86,10 @@ class SoftConstraints:
     def normalize(self, scores: Sequence[int]) -> Sequence[int]:
         """The lowest sum is the best; who lacks a key has nothing."""
         live = [score for score in scores if score != IGNORED]
-        lowest, highest = min(live, default=0), max(live, default=0)
+        lowest, highest = min(live, default=0), max(0, *live) if live else 0
         return [
             0
-            if score == IGNORED
+            if score in _NOTHING
             else MAX_NODE_SCORE
             if highest == 0
             else _quotient(MAX_NODE_SCORE * (highest + lowest - score), highest)

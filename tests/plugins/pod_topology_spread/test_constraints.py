@@ -69,6 +69,15 @@ def test_every_field() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("policy", "honors"), [("Honor", True), ("Ignore", False), ("honor", False), ("", False)]
+)
+def test_only_what_is_spelt_right_is_honoured(policy: str, honors: bool) -> None:
+    (found,) = parsed(written(nodeAffinityPolicy=policy, nodeTaintsPolicy=policy))
+
+    assert (found.honors_affinity, found.honors_taints) == (honors, honors)
+
+
 @pytest.mark.parametrize("affinity", ["Honor", "Ignore", None])
 @pytest.mark.parametrize("taints", ["Honor", "Ignore", None])
 def test_without_their_gate_policies_are_ignored(affinity: str | None, taints: str | None) -> None:

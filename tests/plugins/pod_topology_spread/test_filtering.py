@@ -180,6 +180,35 @@ def test_pods_in_flight_count(flights: list[str], expected: str) -> None:
     assert [found[name] for name in ("a1", "b1", "c1")] == expected.split()
 
 
+@pytest.mark.parametrize(
+    ("there", "expected"),
+    [
+        pytest.param({}, {"a0"}, id="without the pod in flight there is room"),
+        pytest.param({"a0": 1}, set(), id="there is none without it either"),
+        pytest.param({"a0": 1, "b0": 1, "c0": 1}, {"a0"}, id="where each zone has as many"),
+    ],
+)
+def test_a_refusal_stands_if_it_does_so_without_pods_in_flight(
+    there: dict[str, int], expected: set[str]
+) -> None:
+    """If one in flight fails, nobody tells kube-scheduler that there is room after all."""
+    cluster = a_snapshot(zones("a", "b", "c"), placed(**there), reserves=True)
+    in_flight(cluster, "a0")
+    asked = question(cluster, a_pod())
+    found = {name: asked.filter(node) for name, node in cluster.nodes.items()}
+
+    assert found["a0"] == SKEWED
+    assert {name for name, status in found.items() if status.unsettled} == expected
+
+
+def test_a_refusal_for_a_nominated_pod_stands_although_another_is_in_flight() -> None:
+    nominated = pod_info("urgent", nominated="a0", labels=WEB, priority=9)
+    cluster = a_snapshot(zones("a", "b"), [nominated], reserves=True)
+    in_flight(cluster, "a0")
+
+    assert question(cluster, a_pod()).filter(cluster.nodes["a0"]).unsettled is False
+
+
 def test_an_uncertain_pod_does_no_harm_where_there_is_room_for_it() -> None:
     cluster = a_snapshot(zones("a", "b", "c"), reserves=True)
     in_flight(cluster, "a0 b0 c0")
@@ -194,6 +223,14 @@ def test_the_only_empty_zone_is_open_to_two_pods_on_their_way() -> None:
     in_flight(cluster, "b0 c0")
 
     assert verdicts(cluster, a_pod()) == {"a0": "skewed", "b0": "skewed", "c0": "passes"}
+
+
+def test_where_no_node_counts_no_pod_is_too_many() -> None:
+    """As upstream has it for a number that no API server lets through."""
+    cluster = a_snapshot([node_json("a0", taint("x"), labels={"zone": "a"})], placed(a0=9))
+    honors = constraint(nodeTaintsPolicy="Honor", minDomains=0)
+
+    assert verdicts(cluster, a_pod(honors)) == {"a0": "passes"}
 
 
 def test_one_domain_alone_is_never_skewed() -> None:

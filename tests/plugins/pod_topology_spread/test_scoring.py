@@ -95,6 +95,14 @@ def test_a_question_is_its_own_facet_and_equal_to_no_other() -> None:
     assert one.normalize([IGNORED, 0]) == [0, 100]
 
 
+def test_sums_below_zero_are_what_upstream_makes_of_them() -> None:
+    """It takes a maxSkew of 0, which no API server lets through."""
+    asked = scorer(a_snapshot(zones("a")), a_pod(soft()))
+
+    assert asked.normalize([-1, -2, IGNORED]) == [0, 100, 0]
+    assert asked.normalize([-1, -2, 4]) == [0, 100, -50]
+
+
 def test_a_selector_that_cannot_be_read_is_said() -> None:
     bad = soft(labelSelector={"matchExpressions": [{"key": "a", "operator": "Like"}]})
     found = PodTopologySpread(Settings()).pre_score(a_pod(bad), a_snapshot(zones("a")))
