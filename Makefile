@@ -85,15 +85,26 @@ COMPILE := $(BIN)/uv pip compile --upgrade --generate-hashes --universal --no-em
 lock: $(STAMP)  ## Resolve the dependencies anew and write the lock files; edits files.
 	$(COMPILE) pyproject.toml --group dev -o requirements-dev.lock
 	$(COMPILE) pyproject.toml -o requirements.lock
+	$(COMPILE) --group bench --constraint requirements-dev.lock -o requirements-bench.lock
 	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' | $(COMPILE) --python-version 3.11 - -o deploy/image/build-system.lock
 
 .PHONY: image
 image: $(STAMP)  ## Build the container image and prove that it answers as a non-root user with a read-only root.
 	deploy/image/build
 
+PLOTS := $(VENV)/.plots
+
+$(PLOTS): $(STAMP) requirements-bench.lock
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-bench.lock
+	@touch $@
+
 .PHONY: bench
-bench: $(STAMP)  ## Measure beside a floor server of the same stack, in one run.
+bench: $(PLOTS)  ## Measure beside a floor server of the same stack, in one run; edits bench/results.
 	$(BIN)/python -m bench
+
+.PHONY: bench-check
+bench-check: $(STAMP)  ## Fail when a ratio to the floor is clearly worse than the one in bench/results.
+	$(BIN)/python -m bench --check
 
 .PHONY: e2e
 e2e: $(STAMP)  ## Tell the stories to a real control plane on loopback; KUBERNETES=v1.34.4 picks another version.

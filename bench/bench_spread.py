@@ -12,20 +12,23 @@ import random
 import statistics
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from http.client import HTTPConnection
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Final
 
 import msgspec
 
-from bench.bench_filter import JSON, WARM_UP, child, make_node, quantile, timed
+from bench.client import Connection
+from bench.cluster import JSON, make_nodes, slim
+from bench.processes import child
+from bench.rounds import quantile
 from extender.framework.pod_index import PodIndex
 from extender.framework.pods import PodInfo
 from extender.framework.snapshot import NodeInfo, snapshot_of
 from extender.match.label_selectors import Requirement, Selector
 from extender.model.core_v1 import Node
 
+WARM_UP: Final = 5
 ZONE: Final = "topology.kubernetes.io/zone"
 HOST: Final = "kubernetes.io/hostname"
 WORKLOADS: Final = 50
@@ -73,7 +76,7 @@ def pending(keys: Sequence[str], *, action: str) -> JSON:
 
 
 @contextlib.contextmanager
-def serving(folder: Path, cluster: Path, plugins: Sequence[str]) -> Iterator[HTTPConnection]:
+def serving(folder: Path, cluster: Path, plugins: Sequence[str]) -> Iterator[Connection]:
     """`leeway serve` with these plugins."""
     config = folder / f"{len(plugins)}.yaml"
     config.write_text(
@@ -92,22 +95,22 @@ def serving(folder: Path, cluster: Path, plugins: Sequence[str]) -> Iterator[HTT
             }
         )
     )
-    with child("extender", "serve", "--config", str(config)) as connection:
-        yield connection
+    with child("extender", "serve", "--config", str(config)) as server:
+        yield server.connection
 
 
 def measure(
-    servers: Mapping[str, HTTPConnection], verb: str, body: bytes, calls: int
+    servers: Mapping[str, Connection], verb: str, body: bytes, calls: int
 ) -> dict[str, list[float]]:
     """Ask each in turn, so that whatever else the machine does meets them alike."""
     found: dict[str, list[float]] = {name: [] for name in servers}
     for _ in range(WARM_UP + calls):
         for name, connection in servers.items():
-            found[name].append(timed(connection, f"/{verb}", body)[0])
+            found[name].append(connection.post(f"/{verb}", body)[0])
     return {name: sorted(times[WARM_UP:]) for name, times in found.items()}
 
 
-def compare(servers: Mapping[str, HTTPConnection], names: Sequence[str], calls: int) -> None:
+def compare(servers: Mapping[str, Connection], names: Sequence[str], calls: int) -> None:
     """One line for each verb and set of constraints."""
     print(f"{'case':<36}{'without':>10}{'with':>10}{'adds':>8}   p50 in ms, adds: goal {GOAL_MS:g}")
     for verb, action in (("filter", "DoNotSchedule"), ("prioritize", "ScheduleAnyway")):
@@ -181,8 +184,7 @@ def main() -> None:
     parser.add_argument("--pods", type=int, default=10, help="pods a node (10)")
     parser.add_argument("--calls", type=int, default=200, help="calls a case and server (200)")
     options = parser.parse_args()
-    chance = random.Random(1)
-    made = [make_node(number, chance) for number in range(options.nodes)]
+    made = list(map(slim, make_nodes(options.nodes)))
     print(f"Python {platform.python_version()}, {os.cpu_count()} CPUs\n")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

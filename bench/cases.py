@@ -5,10 +5,8 @@ about another pod with the same rules; where rules are new, nobody has asked abo
 """
 
 import random
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from http.client import HTTPConnection
 from typing import Final
 
 from bench import cluster, workloads
@@ -21,8 +19,6 @@ ORDERS: Final = ("listed", "shuffled")
 PODS: Final = 20
 REFUSED: Final = 500
 REFUSED_WORKLOADS: Final = 100
-# An event has reached Leeway by then; kube-scheduler asks 1 to 3 ms after one.
-EVENT_SECONDS: Final = 0.002
 
 REPEATED_GOAL: Final = 1.25
 NEW_GOAL: Final = 1.6
@@ -79,6 +75,14 @@ class Scripts:
                 for _ in range(pods):
                     body = self.names.body(self.new_workload().pod(), shuffled=shuffled)
                     yield Step(new, verb, body)
+
+    def idle_round(self, pods: int = PODS) -> Iterator[Step]:
+        """For a server that lets every node pass: what reading and writing names takes."""
+        for verb in VERBS:
+            case = title(verb, f"{self.nodes} names", "an extender that judges nothing")
+            workload = self.new_workload()
+            for _ in range(pods):
+                yield Step(case, verb, self.names.body(workload.pod(), shuffled=True))
 
     def whole_round(self, pods: int = PODS) -> Iterator[Step]:
         """Whole nodes, ten megabytes a call."""
@@ -144,20 +148,3 @@ class Refusals:
                     body = self.scripts.names.body(pod, shuffled=order == "shuffled")
                     yield Step(case, "filter", body, before, counted)
                 self._pods = self._pods[asked:] + self._pods[:asked]
-
-
-@dataclass
-class Events:
-    """Has the API server change a node, and waits until Leeway has surely heard of it."""
-
-    address: str
-    _connection: HTTPConnection = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._connection = HTTPConnection(self.address, timeout=60)
-
-    def one(self) -> None:
-        """One node event."""
-        self._connection.request("POST", "/change")
-        self._connection.getresponse().read()
-        time.sleep(EVENT_SECONDS)

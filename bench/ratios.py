@@ -5,13 +5,14 @@ no cluster at all.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from bench import processes
-from bench.cases import Events, Refusals, Scripts
+from bench.cases import Refusals, Scripts
+from bench.events import Events
 from bench.processes import Child
 from bench.rounds import Kept, Pair, Step, figures
 
@@ -61,7 +62,7 @@ class Ratios:
             found[name] = figures(kept)
             if FIRST_CALL in name:
                 found[name]["goal_ms"] = FIRST_CALL_GOAL_MS
-            else:
+            elif name in self._scripts.goals:
                 found[name]["goal"] = self._scripts.goals[name]
         return found
 
@@ -69,11 +70,13 @@ class Ratios:
         with ExitStack() as stack:
             pair, _ = self._watching(stack)
             self._rounds(pair, lambda: self._scripts.names_round(self._size.calls))
+            idle = self._pair(stack, stack.enter_context(processes.floor()))
+            self._rounds(idle, lambda: self._scripts.idle_round(self._size.calls))
 
     def _refused(self) -> None:
         with ExitStack() as stack:
             pair, api = self._watching(stack)
-            events = Events(api.addresses[0])
+            events = stack.enter_context(closing(Events(api.addresses[0])))
             refusals = Refusals(self._scripts, self._size.refused)
             first = refusals.round(events.one, asked=self._size.refused, counted=False)
             pair.run(step for step in first if step.before is None)

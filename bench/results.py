@@ -1,23 +1,113 @@
-"""Results as a table."""
+"""Results: a file that programs read, a table that people read, and what is clearly worse."""
 
+import json
+import os
+import platform
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
+
+from bench.cluster import JSON
+
+FOLDER: Final = Path(__file__).parent / "results"
+FILE: Final = "results.json"
+TABLE: Final = "table.md"
+
+# A ratio is clearly worse when it is so many times the committed one. First calls are few, and
+# are judged more kindly.
+MARGIN: Final = 1.25
+FIRST_CALL_MARGIN: Final = 1.5
 
 
-def table(cases: Mapping[str, Any]) -> str:
-    """One line a case."""
-    head = (
-        f"{'case':<62}{'calls':>6}{'p50':>9}{'p99':>9}{'floor p50':>11}{'p99':>9}"
-        f"{'ratio':>8}{'cpu':>8}{'goal':>8}"
-    )
-    return "\n".join([head, *(line(name, case) for name, case in cases.items())])
+def machine() -> JSON:
+    """What was measured on."""
+    return {
+        "python": platform.python_version(),
+        "cpus": os.cpu_count(),
+        "load": [round(each, 1) for each in os.getloadavg()],
+    }
 
 
-def line(name: str, case: Mapping[str, Any]) -> str:
-    """A case."""
+def write(folder: Path, found: JSON) -> None:
+    """Both files; parts that were not measured stay as they are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / FILE
+    known = read(file) if file.exists() else {}
+    cases = {**known.get("cases", {}), **found.get("cases", {})}
+    merged = {**known, **found} | ({"cases": cases} if cases else {})
+    file.write_text(json.dumps(merged, indent=1) + "\n", encoding="utf-8")
+    (folder / TABLE).write_text(markdown(merged), encoding="utf-8")
+
+
+def read(file: Path) -> JSON:
+    """What was written."""
+    known: JSON = json.loads(file.read_text(encoding="utf-8"))
+    return known
+
+
+def worse(committed: Mapping[str, JSON], now: Mapping[str, JSON]) -> dict[str, float]:
+    """Cases whose ratio is clearly worse, and how many times the committed one it is."""
+    found = {}
+    for name, case in now.items():
+        if name in committed:
+            factor = case["ratio"] / committed[name]["ratio"]
+            if factor > (FIRST_CALL_MARGIN if "goal_ms" in case else MARGIN):
+                found[name] = round(factor, 2)
+    return found
+
+
+def met(case: Mapping[str, Any]) -> bool | None:
+    """Whether the goal of a case is met; None if it has none."""
+    if "goal_ms" in case:
+        return bool(case["leeway"]["p50"] <= case["goal_ms"])
+    return bool(case["ratio"] <= case["goal"]) if "goal" in case else None
+
+
+def markdown(found: Mapping[str, Any]) -> str:
+    """The tables of a page."""
+    on = found["machine"]
+    busy = ", ".join(f"{each:g}" for each in on["load"])
+    parts = [
+        f"Python {on['python']}, {on['cpus']} CPUs, load {busy} when it began; milliseconds.",
+        "",
+        "| case | calls | p50 | p99 | floor p50 | floor p99 | ratio | rounds | cpu | goal | |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|",
+        *(_row(name, case) for name, case in found.get("cases", {}).items()),
+    ]
+    if "memory" in found:
+        parts += ["", _memory(found["memory"])]
+    if "watch" in found:
+        parts += ["", "| under watch load | seen | goal | |", "|---|--:|--:|---|"]
+        parts += [f"| {' | '.join(row)} |" for row in found["watch"]]
+    return "\n".join(parts) + "\n"
+
+
+def _row(name: str, case: Mapping[str, Any]) -> str:
     ours, floor = case["leeway"], case["floor"]
-    goal = f"{case['goal']:g}x" if "goal" in case else f"{case['goal_ms']:g} ms"
+    goal = f"{case['goal_ms']:g} ms" if "goal_ms" in case else f"{case.get('goal', 0):g}x"
+    rounds = f"{min(case['rounds']):.2f} to {max(case['rounds']):.2f}"
+    verdict = {True: "met", False: "missed", None: ""}[met(case)]
+    cells = (
+        name,
+        case["calls"],
+        f"{ours['p50']:.2f}",
+        f"{ours['p99']:.2f}",
+        f"{floor['p50']:.2f}",
+        f"{floor['p99']:.2f}",
+        f"{case['ratio']:.2f}x",
+        rounds,
+        f"{ours['cpu'] / floor['cpu']:.2f}x",
+        goal if verdict else "",
+        verdict,
+    )
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _memory(memory: Mapping[str, Any]) -> str:
+    verdict = "met" if memory["growth"] <= memory["goal"] else "missed"
     return (
-        f"{name:<62}{case['calls']:>6}{ours['p50']:>9.2f}{ours['p99']:>9.2f}{floor['p50']:>11.2f}"
-        f"{floor['p99']:>9.2f}{case['ratio']:>7.2f}x{ours['cpu'] / floor['cpu']:>7.2f}x{goal:>8}"
+        f"Memory over {memory['requests']} requests: {memory['rss'][0][1]:g} MB at first, at most"
+        f" {memory['after_a_fifth']:g} MB within the first fifth, {memory['at_the_end']:g} MB at"
+        f" the end; growth after the first fifth {memory['growth']:g} MB, goal"
+        f" {memory['goal']:g} MB: {verdict}."
     )
