@@ -129,6 +129,8 @@ def dispatcher(function: str, overloads: Sequence[str]) -> Callable[..., Any]:
         for parameters, implementation in candidates:
             if all(map(accepts, parameters, values)):
                 return implementation(*values)
+        if function == "size":
+            raise EvaluationError(f"{NO_SUCH_OVERLOAD}: size")
         if function in _ONE_FOR_ALL:
             raise EvaluationError(NO_SUCH_OVERLOAD)
         raise EvaluationError(

@@ -84,8 +84,6 @@ def _unchained(planning: Planning, expr: Expr) -> tuple[Expr, Sequence[tuple[Exp
     keys: list[tuple[Expr, bool]] = []
     while True:
         if isinstance(expr, Select) and expr.id not in planning.checked.names:
-            if expr.test_only and keys:
-                break
             keys.append((Constant(expr.id, expr.offset, expr.field, "string"), False))
             expr = expr.operand
         elif isinstance(expr, Call) and expr.function in LINKS:

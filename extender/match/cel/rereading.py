@@ -56,8 +56,7 @@ def _converted(value: Value) -> Value:
         return value.name
     if type(value) in _PLAIN:
         return value
-    go_type = _GO_TYPES[type_name(value)]
-    return EvaluationError(f"unsupported conversion to ref.Val: ({go_type}){value}")
+    return EvaluationError(f"unsupported conversion to ref.Val: ({_GO_TYPES[type_name(value)]})")
 
 
 def taken(value: Value) -> Value:

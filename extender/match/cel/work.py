@@ -78,7 +78,7 @@ def _compared(a: Value, b: Value) -> int:
 def _all_with_all(*lists: Value) -> int:
     """Elements that are lists or maps are compared one by one, others are looked up."""
     total = sum(map(heft, lists))
-    if any(type(item) in _CONTAINERS for items in lists for item in items):  # type: ignore[attr-defined]
+    if any(type(item) in _CONTAINERS for items in lists if type(items) is list for item in items):
         total *= max(map(size, lists))
     return total
 

@@ -171,7 +171,7 @@ def test_the_first_overload_that_accepts_the_values_is_taken() -> None:
 
     assert size("abc") == 3
     assert size([1, 2]) == 2
-    with pytest.raises(EvaluationError, match=r"^no such overload$"):
+    with pytest.raises(EvaluationError, match=r"^no such overload: size$"):
         size(Uint(7))
 
 

@@ -1,0 +1,117 @@
+"""Lists, maps and objects that an expression spells out."""
+
+import pytest
+
+from tests.match.cel.evaluating import answered
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer", "cost"),
+    [
+        pytest.param("[1, 2] == [1, 2]", True, 1, id="of constants is free"),
+        pytest.param("[taint.key] == []", False, 12, id="of anything else costs ten"),
+        pytest.param(
+            "[1 / 0, size(taint.key)] == []",
+            "division by zero",
+            11,
+            id="fails with its first element",
+        ),
+        pytest.param(
+            "[size(taint.key), 1 / 0] == []",
+            "division by zero",
+            14,
+            id="fails with its last element",
+        ),
+        pytest.param(
+            "[?taint.?value, ?optional.none()].size() == 1", True, 15, id="has what is there"
+        ),
+    ],
+)
+def test_a_list(expression: str, answer: bool | str, cost: int) -> None:
+    assert answered(expression) == (answer, cost)
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer", "cost"),
+    [
+        pytest.param("{'a': 1} == {'a': 1}", True, 1, id="of constants is free"),
+        pytest.param(
+            "{taint.key: taint.value} == {}", False, 34, id="of anything else costs thirty"
+        ),
+        pytest.param(
+            "{1 / 0: taint.key} == {}", "division by zero", 31, id="fails with its first key"
+        ),
+        pytest.param("{taint.key: 1 / 0} == {}", "division by zero", 33, id="fails with its value"),
+        pytest.param(
+            "{?1: taint.?value, ?2: optional.none()}.size() == 1", True, 35, id="has what is there"
+        ),
+        pytest.param(
+            "{1: taint.key, ?1: optional.none()}.size() == 0",
+            True,
+            35,
+            id="loses what is not there",
+        ),
+        pytest.param("{dyn(1.0): 'a'}.size() == 1", True, 2, id="has no key that is a double"),
+        pytest.param("{dyn([1]): 'a'}.size() == 1", True, 2, id="has no key that is a list"),
+        pytest.param(
+            "{dyn([taint.key]): 'a'}.size() == 1",
+            True,
+            45,
+            id="has no key that is a list, not even late",
+        ),
+        pytest.param("{1: 1, 1: 2}.size() == 1", True, 2, id="has each key once"),
+    ],
+)
+def test_a_map(expression: str, answer: bool | str, cost: int) -> None:
+    assert answered(expression) == (answer, cost)
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer", "cost"),
+    [
+        pytest.param(
+            "kubernetes.Taint{key: taint.key}.key == ''",
+            "unknown type 'kubernetes.Taint'",
+            43,
+            id="of a taint",
+        ),
+        pytest.param(
+            "kubernetes.Taint{key: string(1 / 0), value: taint.value}.key == ''",
+            "division by zero",
+            43,
+            id="whose field fails first",
+        ),
+    ],
+)
+def test_an_object_cannot_be_made(expression: str, answer: bool | str, cost: int) -> None:
+    assert answered(expression) == (answer, cost)
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer"),
+    [
+        pytest.param(
+            "[?dyn(taint.value)].size() == 1",
+            ("cannot initialize optional list element from non-optional value gpu", 15),
+            id="a list",
+        ),
+        pytest.param(
+            "{?1: dyn(taint.value)}.size() == 1",
+            ("cannot initialize optional entry '1' from non-optional value gpu", 35),
+            id="a map",
+        ),
+        pytest.param(
+            "{dyn(b'a'): 1}.size() == 1",
+            (
+                "program instantiation failed: internal error: runtime error:"
+                " hash of unhashable type types.Bytes",
+                0,
+            ),
+            id="a key of bytes",
+        ),
+    ],
+)
+def test_where_upstream_crashes_there_is_an_error(
+    expression: str, answer: tuple[bool | str, int]
+) -> None:
+    assert answered(expression) == answer

@@ -1,0 +1,37 @@
+"""Macros: the parts of a loop, and what each costs."""
+
+import pytest
+
+from tests.match.cel.evaluating import answered
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer", "cost"),
+    [
+        pytest.param("taint.key.split('/').all(p, p != '')", True, 16, id="all"),
+        pytest.param("[1, 2].exists(x, [2, 3].exists(y, x == y))", True, 35, id="exists in exists"),
+        pytest.param(
+            "[1, 2].all(x, [x].all(x, x > 0))", True, 41, id="a variable of the same name"
+        ),
+        pytest.param("[taint.key].map(x, 1) == [1]", True, 16, id="a constant element"),
+        pytest.param("[taint.key].map(x, x + x) != []", True, 32, id="an element that costs"),
+        pytest.param(
+            "[1].filter(x, dyn(x)) == []", "no such overload", 3, id="a predicate that is no bool"
+        ),
+        pytest.param(
+            "dyn(1).all(x, true)",
+            "got 'types.Int', expected iterable type",
+            0,
+            id="over what is no list",
+        ),
+        pytest.param("[1 / 0].all(x, true)", "division by zero", 11, id="over a range that fails"),
+        pytest.param(
+            "[''].map(k, optional.ofNonZeroValue(k).optMap(x, x).orValue('none'))[0] == 'none'",
+            True,
+            20,
+            id="a bound variable in a loop",
+        ),
+    ],
+)
+def test_a_macro(expression: str, answer: bool | str, cost: int) -> None:
+    assert answered(expression) == (answer, cost)

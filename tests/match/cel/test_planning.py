@@ -1,0 +1,50 @@
+"""What is known while an expression is planned."""
+
+import pytest
+
+from extender.match.cel.plan import Code, constant
+from extender.match.cel.planning import Planning, Variable
+from tests.match.cel.expressions import checked
+
+
+def planning(text: str, *, exact: bool = False) -> Planning:
+    return Planning(checked(text), exact=exact)
+
+
+@pytest.mark.parametrize(
+    ("text", "sound"),
+    [
+        pytest.param("taint.key == 'a'", True, id="plain types"),
+        pytest.param("[] == [taint.key]", True, id="an empty list"),
+        pytest.param("{} == {taint.key: 1}", True, id="an empty map"),
+        pytest.param("optional.of(taint.key).hasValue()", True, id="an optional"),
+        pytest.param("dyn(taint.key) == 'a'", False, id="dyn"),
+        pytest.param("[dyn(1)].size() == 1", False, id="a list of dyn"),
+        pytest.param("null == taint", False, id="null stands for objects"),
+        pytest.param("optional.of(taint.?key).hasValue()", False, id="an optional in an optional"),
+        pytest.param("optional.of(type(1)).hasValue()", False, id="a type in an optional"),
+        pytest.param("optional.of([dyn(1)]).hasValue()", False, id="dyn in an optional"),
+    ],
+)
+def test_whether_values_have_their_static_types(text: str, sound: bool) -> None:
+    assert planning(text).sound is sound
+
+
+def test_the_innermost_variable_of_a_name_is_meant() -> None:
+    state = planning("true")
+    outer, inner = Variable(state.new_slot()), Variable(state.new_slot())
+    state.enter("x", outer)
+    state.enter("x", inner)
+
+    assert state.variable("x") is inner
+    state.leave("x")
+    assert state.variable("x") is outer
+    assert outer.slot != inner.slot
+
+
+def test_only_an_exact_plan_meters_its_nodes_and_never_its_constants() -> None:
+    code = Code(lambda _: 1, 5)
+
+    assert planning("true").settle(code) is code
+    assert planning("true", exact=True).settle(code).charges_itself
+    assert not planning("true", exact=True).settle(constant(1)).charges_itself

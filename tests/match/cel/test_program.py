@@ -1,0 +1,97 @@
+"""Expressions, compiled: what is refused, what is said, and that threads may share it."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from extender.match.cel.faults import CompileError
+from extender.match.cel.plan import COST_LIMIT
+from extender.match.cel.program import MAX_BYTES, Evaluation, compile_expression
+from extender.match.cel.values import COST_LIMIT_EXCEEDED
+from tests.match.cel.evaluating import answered
+
+
+def test_a_program_knows_its_type_and_its_worst_cost() -> None:
+    program = compile_expression("taint.key.startsWith('env.example.com/')")
+
+    assert (program.type, program.max_cost, program.too_costly) == ("bool", 4, False)
+    assert compile_expression("taint.key.split('').join() == ''").too_costly
+
+
+@pytest.mark.parametrize(
+    ("expression", "refusal"),
+    [
+        pytest.param(
+            "'" + "é" * MAX_BYTES, "Too long: may not be more than 10240 bytes", id="long"
+        ),
+        pytest.param("taint.key", "must evaluate to bool, not string", id="no bool"),
+        pytest.param("dyn(true)", "must evaluate to bool, not dyn", id="perhaps a bool"),
+        pytest.param(
+            "int('x') == 1",
+            "program instantiation failed: type conversion error from 'string' to 'int'",
+            id="a constant that makes no sense",
+        ),
+        pytest.param(
+            "taint.kye == ''",
+            "compilation failed: ERROR: <input>:1:6: undefined field 'kye'\n"
+            " | taint.kye == ''\n | .....^",
+            id="a wrong name",
+        ),
+        pytest.param(
+            "true &&",
+            "compilation failed: ERROR: <input>:1:8: Syntax error: mismatched input '<EOF>'"
+            " expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT,"
+            " NUM_UINT, STRING, BYTES, IDENTIFIER}\n | true &&\n | .......^",
+            id="half an expression",
+        ),
+    ],
+)
+def test_what_is_refused(expression: str, refusal: str) -> None:
+    with pytest.raises(CompileError) as caught:
+        compile_expression(expression)
+
+    assert str(caught.value) == refusal
+
+
+def test_an_evaluation_says_a_bool_or_why_not_and_its_cost() -> None:
+    program = compile_expression("int(taint.value) > 900")
+
+    assert program.evaluate("sla", "950", "NoSchedule") == Evaluation(True, None, 4)
+    assert program.evaluate("sla", "90", "NoSchedule") == Evaluation(False, None, 4)
+    assert program.evaluate("sla", "high", "NoSchedule") == Evaluation(
+        None, "type conversion error from 'string' to 'int'", 4
+    )
+
+
+def test_a_result_that_turns_out_to_be_no_bool_is_an_error() -> None:
+    """The checker believes orValue(), which passes on what is no optional."""
+    assert answered("dyn('a').orValue(true)") == ("must evaluate to bool, not string", 0)
+
+
+LARGE = "lists.range(999950).size() > 0 && "
+
+
+def test_the_cost_of_a_cancelled_evaluation_is_where_the_limit_was_crossed() -> None:
+    """Also where a plan charges in advance: it is run again, node by node."""
+    answer = answered(LARGE + " && ".join(["(taint.key == 'a' || taint.value != '')"] * 20))
+
+    assert answer == (COST_LIMIT_EXCEEDED, COST_LIMIT + 1)
+
+
+def test_what_is_nested_too_deeply_for_that_has_the_cost_that_was_counted() -> None:
+    deep = "optional.of(1).optMap(x, " * 120 + "1" + ").value()" * 120 + " == 1"
+    answer, cost = answered(LARGE + deep)
+
+    assert answer == COST_LIMIT_EXCEEDED
+    assert cost > COST_LIMIT
+
+
+def test_a_program_can_be_shared_by_threads() -> None:
+    """Its state is that of one evaluation."""
+    program = compile_expression("taint.value.split('').map(c, int(c) + 1).exists(n, n == 10)")
+    values = [str(n) for n in range(1_000, 3_000)]
+
+    with ThreadPoolExecutor(4) as threads:
+        said = list(threads.map(lambda value: program.evaluate("k", value, "").result, values))
+
+    assert said == ["9" in value for value in values]
