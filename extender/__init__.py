@@ -1,7 +1,7 @@
 """Leeway: a scheduler extender that understands more tolerations than kube-scheduler does.
 
 cli        the commands; builds everything
-server     the doors: scheduler, ops
+server     the doors: scheduler, ops, admission
 review     what a person or the API server is told about rules, as functions
 cluster    the eyes: a watched API server, or manifests
 wire       the language of kube-scheduler, bytes to arguments and verdicts to bytes

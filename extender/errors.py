@@ -52,6 +52,10 @@ class VersionError(LeewayError, ValueError):
 class AnnotationError(LeewayError):
     """A carrier annotation that cannot be decoded; the text says which and why."""
 
+    def __init__(self, annotation: str, problem: str) -> None:
+        super().__init__(f"{annotation} is invalid: {problem}")
+        self.problem = problem
+
 
 class SelectorError(LeewayError):
     """A label selector that is malformed; the text is upstream's."""

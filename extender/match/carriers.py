@@ -118,7 +118,7 @@ def _outcome(name: str, text: str, kind: type[T], limit: int, whose: str) -> T |
         data = documents.parse_one(text, limit, max_values=_MAX_VALUES)
         return msgspec.convert(documents.without_nulls(data), kind)
     except (DocumentError, msgspec.ValidationError) as exc:
-        return AnnotationError(f"{whose} annotation {name} is invalid: {exc}")
+        return AnnotationError(f"{whose} annotation {name}", str(exc))
 
 
 # The pods of a workload carry the same text, and a refused one comes back with it.

@@ -62,6 +62,15 @@ def parse_tolerant(text: str) -> Version:
     )
 
 
+def version_problem(text: str) -> str | None:
+    """Why `text` is not a version, in the words of the Go parser; None if it is one."""
+    try:
+        parse_tolerant(text)
+    except VersionError as exc:
+        return str(exc)
+    return None
+
+
 def go_quote(text: str) -> str:
     """`text` as Go's %q prints it."""
     return '"' + "".join(_go_character(char) for char in text) + '"'

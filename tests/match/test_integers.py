@@ -45,3 +45,29 @@ INT64_MIN = -9_223_372_036_854_775_808
 def test_integers(text: str, canonical: int | None, signed: int | None) -> None:
     assert integers.canonical(text) == canonical
     assert integers.signed(text) == signed
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        pytest.param("9223372036854775807", None, id="the highest"),
+        pytest.param("-9223372036854775808", None, id="the lowest"),
+        pytest.param("+" + "0" * 500 + "7", None, id="leading zeros"),
+        pytest.param("9223372036854775808", "value out of range", id="above"),
+        pytest.param("-9223372036854775809", "value out of range", id="below"),
+        pytest.param("18446744073709551616x", "value out of range", id="too large before it ends"),
+        pytest.param("18446744073709551615x", "invalid syntax", id="large, and then no digit"),
+        pytest.param("", "invalid syntax", id="nothing"),
+        pytest.param("-", "invalid syntax", id="a sign alone"),
+        pytest.param("+-1", "invalid syntax", id="two signs"),
+        pytest.param("1_000", "invalid syntax", id="an underscore"),
+        pytest.param("٩", "invalid syntax", id="another digit"),
+        pytest.param('9"', "invalid syntax", id="a quote"),
+    ],
+)
+def test_why_it_is_no_integer_in_the_words_of_go(text: str, why: str | None) -> None:
+    quoted = text.replace('"', '\\"')
+    expected = why and f'strconv.ParseInt: parsing "{quoted}": {why}'
+
+    assert integers.parse_int_problem(text) == expected
+    assert (integers.signed(text) is None) is (why is not None)

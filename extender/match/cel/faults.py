@@ -7,6 +7,10 @@ class CompileError(LeewayError):
     """An expression that is refused; the text is what upstream's admission would say."""
 
 
+class TooComplexError(CompileError):
+    """An expression that compiles, but whose estimated cost is over the limit."""
+
+
 class EvaluationError(LeewayError):
     """An evaluation that ended in an error. `&&`, `||`, `all` and `exists` may absorb it."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from extender.errors import AllowanceError
-from extender.match.cel.faults import CompileError
+from extender.match.cel.faults import CompileError, TooComplexError
 from extender.match.cel.plan import COST_LIMIT
 from extender.match.cel.program import MAX_BYTES, Evaluation, Program, compile_expression
 from extender.model.core_v1 import Taint
@@ -102,10 +102,18 @@ class Programs:
     def __len__(self) -> int:
         return len(self._entries)
 
+    def __contains__(self, expression: str) -> bool:
+        return expression in self._entries
+
     def problem(self, expression: str) -> str | None:
         """Why the expression can never match; None if it can be evaluated."""
+        failure = self.failure(expression)
+        return None if failure is None else str(failure)
+
+    def failure(self, expression: str) -> CompileError | None:
+        """What refuses the expression; None if it can be evaluated."""
         outcome = self._entry(expression).outcome
-        return str(outcome) if isinstance(outcome, CompileError) else None
+        return outcome if isinstance(outcome, CompileError) else None
 
     def evaluate(self, expression: str, taint: Taint) -> Evaluation:
         """What the expression says of the taint."""
@@ -207,7 +215,7 @@ def _outcome(compile_with: Compile, expression: str) -> Outcome:
     except CompileError as exc:
         return exc.with_traceback(None)
     if program.too_costly:
-        return CompileError(
+        return TooComplexError(
             f"too complex, estimated cost {program.max_cost} exceeds limit {COST_LIMIT}"
         )
     return program

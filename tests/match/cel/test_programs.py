@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from extender.errors import AllowanceError
-from extender.match.cel.faults import CompileError
+from extender.match.cel.faults import CompileError, TooComplexError
 from extender.match.cel.program import Evaluation, Program, compile_expression
 from extender.match.cel.programs import COMPILE_COST, USUAL_LENGTH, Finished, Programs
 from extender.model.core_v1 import Taint
@@ -70,6 +70,9 @@ def test_a_failure_is_kept_as_well(
     assert problem in (evaluation.error or "")
     assert evaluation.cost == 0
     assert compiled == [expression]
+    assert isinstance(programs.failure(expression), TooComplexError) is (expression == TOO_COSTLY)
+    assert expression in programs
+    assert IS_SLA not in programs
 
 
 def test_a_taint_is_asked_about_once() -> None:

@@ -1,0 +1,88 @@
+"""Objects that carry rules: pods, what makes pods from a template, and volumes.
+
+Only the fields that rules stand in. Unlike `core_v1` nothing else is read, so that a field that
+is of no interest here can have any shape.
+"""
+
+from typing import Final
+
+from msgspec import Struct, field
+
+from extender.model.core_v1 import Affinity, Toleration
+from extender.model.storage_v1 import VolumeNodeAffinity
+
+
+class RuledMeta(Struct, frozen=True, gc=False, rename="camel"):
+    """Who an object is, and its annotations."""
+
+    name: str = ""
+    namespace: str = ""
+    annotations: dict[str, str] | None = None
+
+
+class RuledPodSpec(Struct, frozen=True, gc=False, rename="camel"):
+    """The rules of a pod."""
+
+    affinity: Affinity | None = None
+    tolerations: tuple[Toleration, ...] | None = None
+
+
+class RuledPod(Struct, frozen=True, gc=False):
+    """A pod, or the template of one."""
+
+    metadata: RuledMeta | None = None
+    spec: RuledPodSpec | None = None
+
+
+class TemplateSpec(Struct, frozen=True, gc=False):
+    """A specification with a template of pods in it."""
+
+    template: RuledPod | None = None
+
+
+class Workload(Struct, frozen=True, gc=False):
+    """What makes pods: a Deployment, a Job and so on."""
+
+    metadata: RuledMeta | None = None
+    spec: TemplateSpec | None = None
+
+
+class CronJobSpec(Struct, frozen=True, gc=False, rename="camel"):
+    """A specification with a template of jobs in it."""
+
+    job_template: Workload | None = None
+
+
+class CronJob(Struct, frozen=True, gc=False):
+    """What makes jobs."""
+
+    metadata: RuledMeta | None = None
+    spec: CronJobSpec | None = None
+
+
+class RuledVolumeSpec(Struct, frozen=True, gc=False, rename="camel"):
+    """The rule of a volume."""
+
+    node_affinity: VolumeNodeAffinity | None = None
+
+
+class RuledVolume(Struct, frozen=True, gc=False):
+    """A PersistentVolume."""
+
+    metadata: RuledMeta | None = None
+    spec: RuledVolumeSpec = field(default_factory=RuledVolumeSpec)
+
+
+Ruled = RuledPod | Workload | CronJob | RuledVolume
+
+# By group and kind.
+KINDS: Final[dict[tuple[str, str], type[RuledPod | Workload | CronJob | RuledVolume]]] = {
+    ("", "Pod"): RuledPod,
+    ("", "PersistentVolume"): RuledVolume,
+    ("apps", "Deployment"): Workload,
+    ("apps", "StatefulSet"): Workload,
+    ("apps", "DaemonSet"): Workload,
+    ("apps", "ReplicaSet"): Workload,
+    ("batch", "Job"): Workload,
+    ("batch", "CronJob"): CronJob,
+}

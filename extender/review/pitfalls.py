@@ -1,0 +1,133 @@
+"""Rules that are legal and surely not what their author means, each with the way out."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from extender.match import integers
+from extender.match.taints import NO_EXECUTE
+from extender.match.versions import go_quote
+from extender.model.core_v1 import NodeAffinity, Toleration
+from extender.model.storage_v1 import VolumeNodeAffinity
+from extender.review import term_pitfalls, version_pitfalls
+from extender.review.allowances import SEMVER
+from extender.review.subjects import Carrier
+
+# What the API server passes on of one warning.
+_MAX_LENGTH: Final = 256
+_MAX_WORD: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Pitfall:
+    """A field, and a sentence about it."""
+
+    field: str
+    text: str
+
+    def __str__(self) -> str:
+        """The sentence with its path, which loses its beginning where both are too long."""
+        room = max(_MAX_LENGTH - len(self.text) - len(": "), len("..."))
+        field = self.field
+        shown = field if len(field) <= room else "..." + field[len(field) - room + 3 :]
+        return f"{shown}: {self.text}"[:_MAX_LENGTH]
+
+
+def find(carriers: tuple[Carrier, ...], old: Mapping[str, Carrier]) -> Iterator[Pitfall]:
+    """The pitfalls of rules that the old state of the object does not have."""
+    kept = _kept_from_eviction(carriers)
+    for carrier in carriers:
+        before = old.get(carrier.path)
+        match carrier.rules:
+            case tuple() as rules:
+                known = before.rules if before and isinstance(before.rules, tuple) else ()
+                yield from _of_tolerations(carrier, rules, frozenset(known), kept)
+            case NodeAffinity() | VolumeNodeAffinity():
+                if before is None or before.rules != carrier.rules:
+                    for path, text in term_pitfalls.of_affinity(carrier.rules, carrier.path):
+                        yield Pitfall(path, text)
+            case None:
+                pass
+
+
+def _of_tolerations(
+    carrier: Carrier,
+    rules: tuple[Toleration, ...],
+    known: frozenset[Toleration],
+    kept: frozenset[str],
+) -> Iterator[Pitfall]:
+    lowest = _lowest_bounds(rules)
+    for index, toleration in enumerate(rules):
+        if toleration in known:
+            continue
+        at = f"{carrier.path}[{index}]"
+        if carrier.annotated and _is_evicted(toleration, kept):
+            yield Pitfall(at, _way_to_stay(toleration))
+        if toleration.expression:
+            continue
+        for text in _of_value(toleration, lowest.get((toleration.key, toleration.effect))):
+            yield Pitfall(f"{at}.value", text)
+
+
+def _kept_from_eviction(carriers: tuple[Carrier, ...]) -> frozenset[str]:
+    """The keys of NoExecute taints that native tolerations speak of; "" for all of them."""
+    return frozenset(
+        rule.key
+        for carrier in carriers
+        if not carrier.annotated and isinstance(carrier.rules, tuple)
+        for rule in carrier.rules
+        if rule.effect in ("", NO_EXECUTE)
+    )
+
+
+def _is_evicted(toleration: Toleration, kept: frozenset[str]) -> bool:
+    """Whether it speaks of NoExecute taints, and no native toleration does so of the same."""
+    speaks = toleration.effect == NO_EXECUTE or (
+        bool(toleration.expression) and toleration.toleration_seconds is not None
+    )
+    return speaks and kept.isdisjoint({"", toleration.key})
+
+
+def _way_to_stay(toleration: Toleration) -> str:
+    key = f"key: {_word(toleration.key)}, " if toleration.key else ""
+    return (
+        "eviction reads spec.tolerations only: add"
+        f" {{{key}operator: Exists, effect: NoExecute}} there, and this narrows it"
+    )
+
+
+def _lowest_bounds(rules: tuple[Toleration, ...]) -> Mapping[tuple[str, str], int]:
+    """The lowest bound of Gt for each key and effect."""
+    lowest: dict[tuple[str, str], int] = {}
+    for rule in rules:
+        bound = integers.canonical(rule.value) if rule.operator == "Gt" else None
+        if bound is not None and not rule.expression:
+            at = (rule.key, rule.effect)
+            lowest[at] = min(bound, lowest.get(at, bound))
+    return lowest
+
+
+def _of_value(toleration: Toleration, lower: int | None) -> Iterator[str]:
+    value = toleration.value
+    if toleration.operator == "Lt":
+        bound = integers.canonical(value)
+        if bound is not None and bound <= 0:
+            yield (
+                f"no taint can have a value below {bound}, so this never matches: use a larger"
+                " bound, or Exists"
+            )
+        elif bound is not None and lower is not None and lower < bound:
+            # Unlike requirements of a term, tolerations cannot make a range together.
+            yield (
+                f"tolerations are alternatives, so Gt {lower} and Lt {bound} tolerate every number:"
+                f" use an expression with int(taint.value) > {lower} && int(taint.value) < {bound}"
+            )
+    elif toleration.operator in SEMVER:
+        yield from version_pitfalls.of_value(toleration.key, toleration.operator, value)
+
+
+def _word(text: str) -> str:
+    """Foreign text, short and on one line."""
+    short = text if len(text) <= _MAX_WORD else f"{text[:_MAX_WORD]}..."
+    quoted = go_quote(short)
+    return short if quoted == f'"{short}"' else quoted

@@ -1,0 +1,114 @@
+"""Where the rules of an object stand: its carriers, each with the path of its field."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from extender.errors import AnnotationError
+from extender.framework.interface import Settings
+from extender.match import carriers
+from extender.model.core_v1 import NodeAffinity, NodeSelectorTerm, Toleration
+from extender.model.storage_v1 import VolumeNodeAffinity
+from extender.model.workloads import CronJob, Ruled, RuledPod, RuledVolume, Workload
+
+Rules = tuple[Toleration, ...] | NodeAffinity | VolumeNodeAffinity
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """A native field or an annotation; `problem` is why an annotation has no rules."""
+
+    path: str
+    rules: Rules | None
+    text: str | None = None
+    problem: str = ""
+
+    @property
+    def annotated(self) -> bool:
+        """Whether it is an annotation."""
+        return self.text is not None
+
+
+def read(ruled: Ruled, settings: Settings) -> tuple[Carrier, ...]:
+    """The carriers of an object that are there, in the order in which upstream judges."""
+    if isinstance(ruled, RuledVolume):
+        return tuple(_of_volume(ruled, settings))
+    pod, path = _pod(ruled)
+    return tuple(_of_pod(pod, path, settings)) if pod else ()
+
+
+def tolerations(found: tuple[Carrier, ...]) -> Iterator[tuple[Carrier, tuple[Toleration, ...]]]:
+    """The lists of tolerations."""
+    for carrier in found:
+        if isinstance(carrier.rules, tuple):
+            yield carrier, carrier.rules
+
+
+def terms(found: tuple[Carrier, ...]) -> Iterator[NodeSelectorTerm]:
+    """Every term of every node affinity, required and preferred."""
+    for carrier in found:
+        rules = carrier.rules
+        if isinstance(rules, NodeAffinity | VolumeNodeAffinity) and rules.required:
+            yield from rules.required.node_selector_terms or ()
+        if isinstance(rules, NodeAffinity):
+            for preferred in rules.preferred or ():
+                if preferred.preference is not None:
+                    yield preferred.preference
+
+
+def _pod(ruled: RuledPod | Workload | CronJob) -> tuple[RuledPod | None, str]:
+    """The pod or template of an object, and the path to it."""
+    match ruled:
+        case RuledPod():
+            return ruled, ""
+        case Workload():
+            return (ruled.spec.template if ruled.spec else None), "spec.template."
+        case CronJob():
+            job = ruled.spec.job_template if ruled.spec else None
+            template = job.spec.template if job and job.spec else None
+            return template, "spec.jobTemplate.spec.template."
+
+
+def _of_pod(pod: RuledPod, path: str, settings: Settings) -> Iterator[Carrier]:
+    annotations = (pod.metadata.annotations if pod.metadata else None) or {}
+    yield from _annotated(annotations, carriers.NODE_AFFINITY, path, settings, volume=False)
+    yield from _annotated(annotations, carriers.TOLERATIONS, path, settings, volume=False)
+    if pod.spec is None:
+        return
+    if pod.spec.affinity is not None and pod.spec.affinity.node_affinity is not None:
+        yield Carrier(f"{path}spec.affinity.nodeAffinity", pod.spec.affinity.node_affinity)
+    if pod.spec.tolerations:
+        yield Carrier(f"{path}spec.tolerations", pod.spec.tolerations)
+
+
+def _of_volume(volume: RuledVolume, settings: Settings) -> Iterator[Carrier]:
+    annotations = (volume.metadata.annotations if volume.metadata else None) or {}
+    yield from _annotated(annotations, carriers.NODE_AFFINITY, "", settings, volume=True)
+    if volume.spec.node_affinity is not None:
+        yield Carrier("spec.nodeAffinity", volume.spec.node_affinity)
+
+
+def _annotated(
+    annotations: Mapping[str, str], suffix: str, path: str, settings: Settings, *, volume: bool
+) -> Iterator[Carrier]:
+    name = settings.annotation_prefix + suffix
+    text = annotations.get(name)
+    if text is None:
+        return
+    path = f"{path}metadata.annotations[{name}]"
+    try:
+        rules = _decoded(annotations, suffix, settings, volume=volume)
+    except AnnotationError as exc:
+        yield Carrier(path, None, text, exc.problem)
+    else:
+        yield Carrier(path, rules, text)
+
+
+def _decoded(
+    annotations: Mapping[str, str], suffix: str, settings: Settings, *, volume: bool
+) -> Rules | None:
+    prefix, limit = settings.annotation_prefix, settings.annotation_bytes
+    if suffix == carriers.TOLERATIONS:
+        return carriers.tolerations(annotations, prefix, limit)
+    if volume:
+        return carriers.volume_affinity("", annotations, prefix, limit)
+    return carriers.node_affinity(annotations, prefix, limit)

@@ -1,0 +1,125 @@
+"""Are tolerations well-formed? Upstream's rule with the operators and expressions of the KEPs.
+
+The order of the errors is upstream's, and so is where an error is reported: a bad value of
+`Equal` or `Exists` is found under `operator`.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from extender.match.cel.faults import CompileError, TooComplexError
+from extender.match.cel.program import MAX_BYTES
+from extender.match.integers import parse_int_problem
+from extender.match.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
+from extender.match.versions import version_problem
+from extender.model.core_v1 import Toleration
+from extender.review import fields, names
+from extender.review.allowances import COMPARISONS, SEMVER, Allowances
+from extender.review.fields import FieldError
+
+# Why an expression can never match; None if it can be evaluated.
+Compiled = Callable[[str], CompileError | None]
+
+_EFFECTS: Final = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
+_OPERATORS: Final = ("Equal", "Exists")
+_NOT_CANONICAL: Final = "must be a valid decimal integer in canonical form"
+
+
+def check(
+    toleration: Toleration, path: str, allowed: Allowances, compiled: Compiled
+) -> Iterator[FieldError]:
+    """What is wrong with one toleration."""
+    if toleration.expression:
+        yield from _check_expression(toleration, f"{path}.expression", allowed, compiled)
+        return
+    if toleration.key:
+        for problem in names.label_key_problems(toleration.key):
+            yield fields.invalid(f"{path}.key", toleration.key, problem)
+    elif toleration.operator != "Exists":
+        yield fields.invalid_name(
+            f"{path}.operator",
+            toleration.operator,
+            'operator must be Exists when `key` is empty, which means "match all values and all'
+            ' keys"',
+        )
+    if toleration.toleration_seconds is not None and toleration.effect != NO_EXECUTE:
+        yield fields.invalid_name(
+            f"{path}.effect",
+            toleration.effect,
+            "effect must be 'NoExecute' when `tolerationSeconds` is set",
+        )
+    yield from _check_value(toleration, path, allowed)
+    if toleration.effect and toleration.effect not in _EFFECTS:
+        yield fields.unsupported(f"{path}.effect", toleration.effect, _EFFECTS)
+
+
+def needs_compiling(toleration: Toleration, allowed: Allowances) -> bool:
+    """Whether the verdict on a toleration takes the compiler."""
+    return bool(toleration.expression) and allowed.cel and _stands_alone(toleration)
+
+
+def _check_value(toleration: Toleration, path: str, allowed: Allowances) -> Iterator[FieldError]:
+    operator, value = toleration.operator, toleration.value
+    if operator in ("", "Equal"):
+        problems = list(names.label_value_problems(value))
+        if problems:
+            yield fields.invalid(f"{path}.operator", value, ";".join(problems))
+    elif operator == "Exists":
+        if value:
+            yield fields.invalid(
+                f"{path}.operator", value, "value must be empty when `operator` is 'Exists'"
+            )
+    elif operator in COMPARISONS:
+        if allowed.comparisons:
+            for problem in _integer_problems(value):
+                yield fields.invalid(f"{path}.value", value, problem)
+        else:
+            yield fields.unsupported(f"{path}.operator", operator, (*_OPERATORS, "Lt", "Gt"))
+    elif operator in SEMVER and allowed.semver:
+        wrong = version_problem(value)
+        if wrong is not None:
+            yield fields.invalid(f"{path}.value", value, wrong)
+    else:
+        yield fields.unsupported(f"{path}.operator", operator, _OPERATORS)
+
+
+def _integer_problems(text: str) -> Iterator[str]:
+    if not text:
+        yield "must be non-empty"
+    elif not _is_canonical(text):
+        yield _NOT_CANONICAL
+    wrong = parse_int_problem(text)
+    if wrong is not None:
+        yield wrong
+
+
+def _is_canonical(text: str) -> bool:
+    """The form alone; whether it is within 64 bits is another question."""
+    digits = text.removeprefix("-")
+    return text == "0" or (digits.isascii() and digits.isdigit() and digits[0] != "0")
+
+
+def _check_expression(
+    toleration: Toleration, path: str, allowed: Allowances, compiled: Compiled
+) -> Iterator[FieldError]:
+    expression = toleration.expression
+    if not allowed.cel:
+        yield fields.forbidden(path, "feature gate TaintTolerationCEL is disabled")
+    elif not _stands_alone(toleration):
+        yield fields.invalid(
+            path,
+            expression,
+            "expression cannot be used with key, value, operator, or effect fields",
+        )
+    elif len(expression.encode(errors="surrogatepass")) > MAX_BYTES:
+        yield fields.too_long(path, MAX_BYTES)
+    else:
+        failure = compiled(expression)
+        if isinstance(failure, TooComplexError):
+            yield fields.forbidden(path, str(failure))
+        elif failure is not None:
+            yield fields.invalid(path, expression, str(failure))
+
+
+def _stands_alone(toleration: Toleration) -> bool:
+    return not (toleration.key or toleration.operator or toleration.value or toleration.effect)

@@ -1,0 +1,149 @@
+"""Is an object well-formed, and does it say what its author means?
+
+The same function for the webhook, the command line and whoever else asks. Errors are upstream's:
+rule, order, path and text. Warnings are about what is legal and surely wrong.
+
+A rule that the old state of the object has in the same carrier is not judged again, so that any
+object can be changed in other respects, and what is wrong can always be taken away.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate, islice
+from typing import Final
+
+from extender.framework.interface import Settings
+from extender.match.cel.faults import CompileError, TooComplexError
+from extender.model.core_v1 import NodeAffinity, Toleration
+from extender.model.storage_v1 import VolumeNodeAffinity
+from extender.model.workloads import Ruled
+from extender.review import allowances, fields, node_selectors, pitfalls, subjects, tolerations
+from extender.review.allowances import Allowances
+from extender.review.fields import FieldError
+from extender.review.pitfalls import Pitfall
+from extender.review.subjects import Carrier
+from extender.review.term_pitfalls import PREFERRED, REQUIRED
+from extender.review.tolerations import Compiled
+
+# Of thousands of bad rules in one object the first are told: an answer must not grow to many
+# times the size of what was asked.
+MAX_ERRORS: Final = 100
+MAX_WARNINGS: Final = 20
+# Characters of expressions in one object: compiling as many takes some seconds.
+MAX_EXPRESSIONS: Final = 65_536
+_TOO_MUCH: Final = TooComplexError(
+    f"too complex, the expressions of one object may have {MAX_EXPRESSIONS} characters in all"
+)
+_SHOWN_TEXT: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What there is to say about an object; refused if there are errors."""
+
+    errors: tuple[FieldError, ...] = ()
+    warnings: tuple[Pitfall, ...] = ()
+
+
+class Review:
+    """One object with its old state, if it has one, read and ready to be judged."""
+
+    def __init__(self, new: Ruled, old: Ruled | None, settings: Settings) -> None:
+        self._settings = settings
+        self._carriers = subjects.read(new, settings)
+        old_carriers = subjects.read(old, settings) if old is not None else ()
+        self._old = {carrier.path: carrier for carrier in old_carriers}
+        self._allowed = allowances.of(
+            settings.gates,
+            [rule for _, rules in subjects.tolerations(old_carriers) for rule in rules],
+            subjects.terms(old_carriers),
+        )
+
+    def expressions(self) -> tuple[str, ...]:
+        """The expressions that `report` will ask the compiler about."""
+        wanted = dict.fromkeys(
+            toleration.expression
+            for carrier, rules in subjects.tolerations(self._carriers)
+            for _, toleration in self._new_tolerations(carrier, rules)
+            if tolerations.needs_compiling(toleration, self._allowed)
+        )
+        sizes = accumulate(map(len, wanted))
+        return tuple(
+            text for text, size in zip(wanted, sizes, strict=True) if size <= MAX_EXPRESSIONS
+        )
+
+    def report(self, compiled: Compiled) -> Report:
+        """Every error and warning, up to a limit."""
+        within = frozenset(self.expressions())
+
+        def affordable(expression: str) -> CompileError | None:
+            return compiled(expression) if expression in within else _TOO_MUCH
+
+        errors = (
+            error for carrier in self._carriers for error in self._errors(carrier, affordable)
+        )
+        found = tuple(islice(errors, MAX_ERRORS))
+        warnings = pitfalls.find(self._carriers, self._old)
+        return Report(found, tuple(islice(warnings, MAX_WARNINGS)))
+
+    def _errors(self, carrier: Carrier, compiled: Compiled) -> Iterator[FieldError]:
+        old = self._old.get(carrier.path)
+        if old is not None and carrier.annotated and carrier.text == old.text:
+            return
+        if carrier.problem:
+            yield fields.invalid(carrier.path, _cut(carrier.text or ""), carrier.problem)
+        match carrier.rules:
+            case NodeAffinity():
+                yield from _check_affinity(carrier.rules, old, carrier.path, self._allowed)
+            case VolumeNodeAffinity():
+                yield from _check_volume(carrier.rules, old, carrier.path, self._allowed)
+            case tuple():
+                for index, toleration in self._new_tolerations(carrier, carrier.rules):
+                    at = f"{carrier.path}[{index}]"
+                    yield from tolerations.check(toleration, at, self._allowed, compiled)
+            case None:
+                pass
+
+    def _new_tolerations(
+        self, carrier: Carrier, rules: Iterable[Toleration]
+    ) -> Iterator[tuple[int, Toleration]]:
+        old = self._old.get(carrier.path)
+        known = frozenset(old.rules if old is not None and isinstance(old.rules, tuple) else ())
+        for index, toleration in enumerate(rules):
+            if toleration not in known:
+                yield index, toleration
+
+
+def check(new: Ruled, old: Ruled | None, settings: Settings) -> Report:
+    """Judge an object here and now, compiling what there is to compile."""
+    return Review(new, old, settings).report(settings.programs.failure)
+
+
+def _check_affinity(
+    rules: NodeAffinity, old: Carrier | None, path: str, allowed: Allowances
+) -> Iterator[FieldError]:
+    known = old.rules if old is not None and isinstance(old.rules, NodeAffinity) else NodeAffinity()
+    if rules.required is not None:
+        yield from node_selectors.check_required(
+            rules.required, known.required, f"{path}.{REQUIRED}", allowed
+        )
+    yield from node_selectors.check_preferred(
+        rules.preferred or (), frozenset(known.preferred or ()), f"{path}.{PREFERRED}", allowed
+    )
+
+
+def _check_volume(
+    rules: VolumeNodeAffinity, old: Carrier | None, path: str, allowed: Allowances
+) -> Iterator[FieldError]:
+    known = old.rules if old is not None else None
+    if rules.required is not None:
+        before = known.required if isinstance(known, VolumeNodeAffinity) else None
+        yield from node_selectors.check_required(
+            rules.required, before, f"{path}.required", allowed
+        )
+    elif rules != known:
+        yield fields.required(f"{path}.required", "must specify required node constraints")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN_TEXT else f"{text[:_SHOWN_TEXT]}..."

@@ -1,0 +1,55 @@
+"""Versions in rules that do not compare as their author thinks."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from semver import Version
+
+from extender.match import versions
+from extender.match.selectors import is_label_value
+
+# What is honestly unfinished; anything else behind a "-" is the suffix of a distribution.
+_UNFINISHED: Final = re.compile(
+    r"(?:alpha|beta|rc|pre|preview|dev|snapshot|canary|nightly|unstable)[0-9]*", re.IGNORECASE
+)
+_LOWEST: Final = Version(0, 0, 0, "0")
+_MAX_SHOWN: Final = 40
+
+
+def of_value(key: str, operator: str, value: str) -> Iterator[str]:
+    """What is odd about the version of a rule; nothing if it is none at all."""
+    version = versions.parse(value)
+    if version is None:
+        return
+    spelled = str(version.replace(build=None))
+    shown = spelled if len(spelled) <= _MAX_SHOWN else f"{spelled[:_MAX_SHOWN]}..."
+    release = f"{version.major}.{version.minor}.{version.patch}"
+    if operator == "SemverEq" and not is_label_value(spelled):
+        yield (
+            f"no label or taint can spell {shown}, so this never matches: leave out what follows"
+            " the numbers, or use SemverGt and SemverLt"
+        )
+    elif operator == "SemverLt" and version <= _LOWEST:
+        yield f"no version is below {shown}, so this never matches: use a later one"
+    elif version.prerelease is None:
+        if "kernel" in key.lower():
+            yield from _of_release(operator, version, release)
+    elif _has_suffix(version.prerelease):
+        yield (
+            f"{shown} is a pre-release: it is below {release}, and its suffix is compared as text"
+            f"; {release}-0 is below every build of {release}"
+        )
+
+
+def _of_release(operator: str, version: Version, release: str) -> Iterator[str]:
+    if operator == "SemverEq":
+        later = f"{version.major}.{version.minor}.{version.patch + 1}"
+        way_out = f"use SemverGt {release}-0 and SemverLt {later}-0 in one term"
+    else:
+        way_out = f"write {release}-0 to compare with every build of {release}"
+    yield f"a kernel such as {release}-91-generic is a pre-release, below {release}: {way_out}"
+
+
+def _has_suffix(prerelease: str) -> bool:
+    return prerelease != "0" and not _UNFINISHED.fullmatch(re.split(r"[.-]", prerelease)[0])
