@@ -41,6 +41,12 @@ _HELP: Final = {
     ),
     "leeway_watch_restarts": "Times that a watch was taken up again, by why it had ended.",
     "leeway_cel_compile_seconds": "Time to compile a CEL expression.",
+    "leeway_admission_requests": (
+        "Requests on the admission listener, by kind of object, answer and HTTP status."
+    ),
+    "leeway_admission_request_duration_seconds": (
+        "Time to answer an admission review once its body has arrived."
+    ),
     "leeway_catch_up": "Total refusals that were held for late news, by what came of it.",
 }
 
@@ -144,6 +150,8 @@ class Metrics:
         self.watch_restarts = counter("leeway_watch_restarts", "resource", "reason")
         self.catch_ups = counter("leeway_catch_up", "result")
         self.cel_compile_seconds = seconds("leeway_cel_compile_seconds")
+        self.admissions = counter("leeway_admission_requests", "kind", "allowed", "code")
+        self.admission_seconds = seconds("leeway_admission_request_duration_seconds")
         self._profiles: set[str] = set()
         _build_info(registry)
 

@@ -29,11 +29,13 @@ from extender.match.gates import ATTRIBUTE_OF
 from extender.metrics import CacheCollector, Metrics
 from extender.model.documents import Plain
 from extender.server.catch_up import CatchUp
+from extender.server.expressions import Expressions
 from extender.server.ops import ops_app
 from extender.server.profiles import Profiles
 from extender.server.scheduler import SchedulerDoor
 from extender.server.status import Callers, Readiness
 from extender.server.verbs import Verbs
+from extender.server.webhook import AdmissionDoor
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -90,8 +92,8 @@ def anchors(page: Path) -> set[str]:
 # --- What there is -----------------------------------------------------------------------------
 
 
-def apps() -> tuple[web.Application, web.Application]:
-    """The scheduler's and the operator's routes."""
+def apps() -> tuple[web.Application, ...]:
+    """The scheduler's, the operator's and the API server's routes."""
     registry = CollectorRegistry()
     source, callers, profiles = NoSource(), Callers(), Profiles(Config())
     door = SchedulerDoor(
@@ -102,11 +104,18 @@ def apps() -> tuple[web.Application, web.Application]:
         metrics=Metrics(registry),
         callers=callers,
     )
-    return door.app(), ops_app(Readiness({}), registry=registry, callers=callers, source=source)
+    admission = AdmissionDoor(
+        profiles.settings,
+        Expressions(profiles.settings),
+        limits=Limits(),
+        metrics=Metrics(CollectorRegistry()),
+    )
+    ops = ops_app(Readiness({}), registry=registry, callers=callers, source=source)
+    return door.app(), ops, admission.app()
 
 
 def endpoints() -> Iterator[tuple[str, str]]:
-    for listener, app in zip(("scheduler", "ops"), apps(), strict=True):
+    for listener, app in zip(("scheduler", "ops", "admission"), apps(), strict=True):
         for route in app.router.routes():
             if route.method != "HEAD" and route.resource is not None:
                 yield f"{route.method} {route.resource.canonical}", listener

@@ -18,7 +18,7 @@ from extender.cluster.api import ApiServer
 from extender.cluster.live import LiveSource
 from extender.cluster.source import ClusterSource, FileSource, NoSource
 from extender.config.schema import Config
-from extender.errors import ConfigError, ManifestError
+from extender.errors import ManifestError
 from extender.metrics import Metrics
 from extender.server.serving import Server
 
@@ -63,7 +63,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve until SIGTERM or SIGINT."""
     config = flags.effective_config(arguments)
     logs.set_up(config.logging)
-    _require_built(config)
     metrics = Metrics(CollectorRegistry())
     source = _source(config, metrics)
     server = Server(config, source, metrics)
@@ -111,12 +110,3 @@ def _reload(source: ClusterSource) -> None:
         log.error("reload failed, the old cluster stays: %s", exc)  # noqa: TRY400 - a sentence
     else:
         log.info("reloaded: %s", source.state().remark)
-
-
-def _require_built(config: Config) -> None:
-    """Refuse what this version does not do, rather than pretend."""
-    problems = []
-    if config.listen.admission:
-        problems.append("listen.admission: this version has no admission webhook")
-    if problems:
-        raise ConfigError(problems)

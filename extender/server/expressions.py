@@ -19,11 +19,13 @@ from extender.framework import rules
 from extender.framework.interface import Settings
 from extender.framework.ledger import Ledger
 from extender.framework.snapshot import NodeInfo, Snapshot
+from extender.match.cel.faults import CompileError
 from extender.match.cel.program import compile_expression
-from extender.match.cel.programs import Finished, Programs, Work
+from extender.match.cel.programs import Finished, Programs, Work, compile_cost
 from extender.metrics import Metrics
 from extender.model.core_v1 import Pod, Taint
 from extender.plugins.node_unschedulable import CORDON
+from extender.review.tolerations import Compiled
 
 # What a call may do on the event loop, in units of CEL cost: 20 to 40 ms of work.
 LOOP_ALLOWANCE: Final = 200_000
@@ -76,6 +78,26 @@ class Expressions:
         # Topology spread asks about every node, whichever the request is about.
         taints = _taints(chain(nodes, snapshot.nodes.values()))
         raise DeferredError(self._programs.work(expressions, taints))
+
+    async def compiled(self, expressions: Iterable[str]) -> Compiled:
+        """What refuses each of these expressions, whatever the cache drops meanwhile."""
+        programs = self._programs
+        known = {text: programs.failure(text) for text in expressions if text in programs}
+        unknown = [text for text in expressions if text not in known]
+        cost = sum(map(compile_cost, unknown))
+        work = programs.work(unknown, ())
+        if cost <= LOOP_ALLOWANCE:
+            finished = work.do(cost)
+        else:
+            loop = asyncio.get_running_loop()
+            finished = await loop.run_in_executor(self._executor, work.do, cost)
+        programs.learn(finished)
+        outcomes = {each.expression: each.outcome for each in finished}
+        failures = {
+            text: outcome if isinstance(outcome, CompileError) else None
+            for text, outcome in outcomes.items()
+        }
+        return (known | failures).__getitem__
 
     async def work_off(self, work: Work) -> None:
         """Do the work on the thread, as far as one call may, and remember what came of it."""

@@ -4,29 +4,23 @@ One place where a request is read, measured, logged, and where a fault becomes a
 kube-scheduler reads nothing but 200, and only filter has a field to say what went wrong.
 """
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from time import perf_counter
-from typing import Final, Protocol
+from typing import Protocol
 
 from aiohttp import hdrs, web
 
 from extender import wire
 from extender.config.schema import Limits
-from extender.errors import (
-    BadRequestError,
-    LeewayError,
-    RequestTimeoutError,
-    RequestTooLargeError,
-    UnsupportedEncodingError,
-)
+from extender.errors import LeewayError
 from extender.framework.ledger import Ledger
 from extender.metrics import Metrics
 from extender.model.core_v1 import Pod
-from extender.server import bodies
+from extender.server import bodies, doors
 from extender.server.catch_up import CatchUp
+from extender.server.doors import STATUS_OF_FAULT, Door
 from extender.server.expressions import DeferredError
 from extender.server.notices import Notices
 from extender.server.profiles import Profiles, scheduler_name
@@ -35,13 +29,6 @@ from extender.server.verbs import Answer, Verbs
 
 log = logging.getLogger("leeway.scheduler")
 
-_STATUS_OF_FAULT: Final[dict[type[LeewayError], HTTPStatus]] = {
-    BadRequestError: HTTPStatus.BAD_REQUEST,
-    RequestTimeoutError: HTTPStatus.REQUEST_TIMEOUT,
-    RequestTooLargeError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-    UnsupportedEncodingError: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-}
-
 
 class Verb(Protocol):
     """One of the three verbs."""
@@ -49,8 +36,8 @@ class Verb(Protocol):
     def __call__(self, body: bytes, *, final: bool = True) -> Answer: ...
 
 
-class SchedulerDoor:
-    """Answers kube-scheduler, and knows how many answers are still owed."""
+class SchedulerDoor(Door):
+    """Answers kube-scheduler."""
 
     def __init__(
         self,
@@ -62,6 +49,7 @@ class SchedulerDoor:
         metrics: Metrics,
         callers: Callers,
     ) -> None:
+        super().__init__()
         self._verbs = verbs
         self._profiles = profiles
         self._catch_up = catch_up
@@ -69,10 +57,6 @@ class SchedulerDoor:
         self._metrics = metrics
         self._callers = callers
         self._notices = Notices()
-        self._owed = 0
-        self._idle = asyncio.Event()
-        self._idle.set()
-        self.draining = False
 
     def app(self) -> web.Application:
         """The routes; anything else is 404, another method 405."""
@@ -85,28 +69,9 @@ class SchedulerDoor:
             app.router.add_post(f"/{verb}", self._handler(verb, answer))
         return app
 
-    async def wait_idle(self, seconds: float) -> int:
-        """Wait until every request that has begun is answered; how many still are not."""
-        try:
-            async with asyncio.timeout(seconds):
-                await self._idle.wait()
-        except TimeoutError:
-            log.warning("gave up on %d request(s) after %g s of draining", self._owed, seconds)
-        return self._owed
-
     def _handler(self, verb: str, answer: Verb) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def handle(request: web.Request) -> web.Response:
-            self._owed += 1
-            self._idle.clear()
-            try:
-                response = await self._respond(request, verb, answer)
-            finally:
-                self._owed -= 1
-                if not self._owed:
-                    self._idle.set()
-            if self.draining:
-                response.force_close()
-            return response
+            return await self._answering(self._respond(request, verb, answer))
 
         return handle
 
@@ -117,13 +82,13 @@ class SchedulerDoor:
             result = await self._answered(answer, body)
             if verb == "filter":
                 result = await self._held(result, body)
-        except tuple(_STATUS_OF_FAULT) as exc:
-            return self._refuse(request, verb, _STATUS_OF_FAULT[type(exc)], str(exc))
+        except tuple(STATUS_OF_FAULT) as exc:
+            return self._refuse(request, verb, STATUS_OF_FAULT[type(exc)], str(exc))
         except Exception as exc:  # noqa: BLE001 - the door: whatever breaks below ends here
             return self._fault(request, verb, exc)
         seconds = perf_counter() - begun
         self._count(verb, result, seconds)
-        self._callers.record(_remote(request), _user_agent(request), verb, result.mode)
+        self._callers.record(doors.remote(request), _user_agent(request), verb, result.mode)
         if result.ledger is not None:
             self._log_ledger(verb, result.ledger)
         log.log(
@@ -185,16 +150,9 @@ class SchedulerDoor:
         self, request: web.Request, verb: str, status: HTTPStatus, sentence: str
     ) -> web.Response:
         self._metrics.requests.labels(verb, "", status.value).inc()
-        fields = {"code": status.value, "remote": _remote(request), "error": sentence[:300]}
+        fields = {"code": status.value, "remote": doors.remote(request), "error": sentence[:300]}
         log.warning(verb, extra={"fields": fields})
-        response = web.Response(status=status, text=sentence + "\n")
-        if not request.content.is_eof():
-            response.force_close()  # what is left of the body is not another request
-        return response
-
-
-def _remote(request: web.Request) -> str:
-    return request.remote or ""
+        return doors.refusal(request, status, sentence)
 
 
 def _user_agent(request: web.Request) -> str:

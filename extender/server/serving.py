@@ -4,9 +4,8 @@ import asyncio
 import contextlib
 import logging
 import os
-import ssl
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from aiohttp import web
@@ -16,13 +15,14 @@ from extender.config.schema import Address, Config
 from extender.errors import ConfigError
 from extender.metrics import CacheCollector, Metrics
 from extender.server.catch_up import CatchUp
-from extender.server.expressions import timed_programs
+from extender.server.expressions import Expressions, timed_programs
 from extender.server.ops import ops_app
 from extender.server.profiles import Profiles
 from extender.server.scheduler import SchedulerDoor
 from extender.server.status import Callers, Readiness
 from extender.server.tls import ReloadingTLS
 from extender.server.verbs import Verbs
+from extender.server.webhook import AdmissionDoor
 
 log = logging.getLogger("leeway.server")
 
@@ -53,6 +53,7 @@ class Server:
         self._config = config
         self._source = source
         self._tls = ReloadingTLS(config.scheduler_tls) if config.scheduler_tls else None
+        self._admission_tls = _admission_tls(config)
         metrics.registry.register(CacheCollector(source.cached))
         callers = Callers()
         profiles = Profiles(config, timed_programs(config.limits.cel_cache_entries, metrics))
@@ -66,37 +67,65 @@ class Server:
             metrics=metrics,
             callers=callers,
         )
+        # A thread of its own: what is to be admitted must not hold up what is to be placed.
+        self._compiling = Expressions(profiles.settings)
+        self._admission = AdmissionDoor(
+            profiles.settings, self._compiling, limits=config.limits, metrics=metrics
+        )
         readiness = Readiness({"cluster": self._check_cluster, "shutdown": self._check_shutdown})
         self._ops = ops_app(readiness, registry=metrics.registry, callers=callers, source=source)
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[list[Listening]]:
         """Listen; on the way out become unready, finish what has begun, and close."""
-        context = self._tls.context if self._tls else None
-        listen = self._config.listen
-        scheduler_runner = _runner(self._door.app())
-        ops_runner = _runner(self._ops)
         async with contextlib.AsyncExitStack() as stack:
             stack.enter_context(self._expressions.running())
+            stack.enter_context(self._compiling.running())
             await stack.enter_async_context(self._source.running())
-            stack.push_async_callback(ops_runner.cleanup)
-            stack.push_async_callback(scheduler_runner.cleanup)
-            listening = [
-                await _listen("scheduler", scheduler_runner, listen.scheduler, context),
-                await _listen("ops", ops_runner, listen.ops, None),
-            ]
+            runners, listening = await self._listen(stack)
             watcher = asyncio.create_task(self._watch_tls())
             stack.callback(watcher.cancel)
             yield listening
-            self._door.draining = True
-            for site in list(scheduler_runner.sites):
+            await self._drain(runners)
+
+    async def _listen(
+        self, stack: contextlib.AsyncExitStack
+    ) -> tuple[list[web.AppRunner], list[Listening]]:
+        """Open every listener; the runners of those that are to be drained."""
+        listen = self._config.listen
+        scheduler, ops = _runner(self._door.app()), _runner(self._ops)
+        runners, listening = [scheduler], []
+        stack.push_async_callback(ops.cleanup)
+        stack.push_async_callback(scheduler.cleanup)
+        listening += [
+            await _listen("scheduler", scheduler, listen.scheduler, self._tls),
+            await _listen("ops", ops, listen.ops, None),
+        ]
+        if listen.admission is not None:
+            admission = _runner(self._admission.app())
+            stack.push_async_callback(admission.cleanup)
+            runners.append(admission)
+            listening.append(
+                await _listen("admission", admission, listen.admission, self._admission_tls)
+            )
+        return runners, listening
+
+    async def _drain(self, runners: list[web.AppRunner]) -> None:
+        doors = (self._door, self._admission)
+        for door in doors:
+            door.draining = True
+        for runner in runners:
+            for site in list(runner.sites):
                 await site.stop()
-            await self._door.wait_idle(self._config.limits.drain_timeout)
+        seconds = self._config.limits.drain_timeout
+        await asyncio.gather(*(door.wait_idle(seconds) for door in doors))
 
     async def _watch_tls(self) -> None:
-        while self._tls is not None:
+        while True:
             await asyncio.sleep(TLS_CHECK_SECONDS)
-            self._tls.reload_if_changed()
+            for tls in (self._tls, self._admission_tls):
+                if tls is not None:
+                    tls.reload_if_changed()
 
     def _check_cluster(self) -> tuple[str | None, str]:
         state = self._source.state()
@@ -118,10 +147,27 @@ def _runner(app: web.Application) -> web.AppRunner:
     )
 
 
+def _admission_tls(config: Config) -> ReloadingTLS | None:
+    """The certificate of the admission listener: its own, or the scheduler listener's."""
+    if config.listen.admission is None:
+        return None
+    files = config.admission_tls or config.scheduler_tls
+    if files is None:
+        raise ConfigError(
+            [
+                "listen.admission: needs a certificate, as the API server calls webhooks over TLS"
+                " only: give tls.admission.certFile and tls.admission.keyFile"
+            ]
+        )
+    # Who may call the scheduler's verbs says nothing about the API server.
+    return ReloadingTLS(replace(files, client_ca_file=None))
+
+
 async def _listen(
-    name: str, runner: web.AppRunner, address: Address, context: ssl.SSLContext | None
+    name: str, runner: web.AppRunner, address: Address, tls: ReloadingTLS | None
 ) -> Listening:
     await runner.setup()
+    context = tls.context if tls else None
     site = web.TCPSite(runner, address.host, address.port, ssl_context=context)
     try:
         await site.start()

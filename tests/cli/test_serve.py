@@ -1,5 +1,7 @@
 """`leeway serve` as a process: how it starts, hears signals and ends."""
 
+import contextlib
+import http.client
 import json
 import re
 import signal
@@ -17,6 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
+from tests import admitting
 from tests.builders import node_json, pod_json, taint
 from tests.cli import process
 from tests.cli.process import Ended, Serving, serving, until
@@ -173,10 +176,35 @@ def test_a_host_that_is_not_here_is_one_sentence() -> None:
     assert not problem.endswith((": None", ": Success"))
 
 
-def test_what_is_not_built_is_refused_rather_than_ignored() -> None:
+def test_admission_needs_a_certificate() -> None:
     (problem,) = refused("--admission-listen", "127.0.0.1:0")
 
-    assert problem.startswith("listen.admission")
+    assert problem.startswith("listen.admission: needs a certificate")
+
+
+def test_admission_listens_beside_the_others(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    files = admitting.certificate(tmp_path, authority)
+    with serving(
+        tmp_path,
+        *("--admission-listen", "127.0.0.1:0"),
+        *("--admission-tls-cert-file", files.cert_file),
+        *("--admission-tls-private-key-file", files.key_file),
+    ) as server:
+        assert server.process.stdout is not None
+        line = server.process.stdout.readline().rstrip("\n")
+        host, port = line.split()[3].rsplit(":", 1)
+        with contextlib.closing(
+            http.client.HTTPSConnection(host, int(port), context=admitting.trusting(authority))
+        ) as connection:
+            connection.request("POST", admitting.PATH, json.dumps(admitting.review(pod_json())))
+            answer = json.loads(connection.getresponse().read())
+        code = server.stop()
+
+    assert re.fullmatch(LISTENING.format("scheduler", "http"), server.lines[0])
+    assert re.fullmatch(LISTENING.format("admission", "https"), line)
+    assert answer["response"] == {"uid": admitting.UID, "allowed": True}
+    assert code == 0
 
 
 def test_a_kubeconfig_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:

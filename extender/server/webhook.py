@@ -1,0 +1,99 @@
+"""The API server's door: POST /admission/validate.
+
+Whatever breaks is a status and a sentence; the API server then does as its `failurePolicy` says.
+"""
+
+import logging
+from http import HTTPStatus
+from time import perf_counter
+from typing import Final
+
+from aiohttp import web
+
+from extender.config.schema import Limits
+from extender.errors import LeewayError
+from extender.framework.interface import Settings, shortened
+from extender.metrics import Metrics
+from extender.review import admission
+from extender.review.admission import AdmissionRequest
+from extender.review.validation import Report
+from extender.server import bodies, doors
+from extender.server.doors import STATUS_OF_FAULT, Door
+from extender.server.expressions import Expressions
+
+log = logging.getLogger("leeway.admission")
+
+PATH: Final = "/admission/validate"
+
+
+class AdmissionDoor(Door):
+    """Answers the API server."""
+
+    def __init__(
+        self, settings: Settings, expressions: Expressions, *, limits: Limits, metrics: Metrics
+    ) -> None:
+        super().__init__()
+        self._settings = settings
+        self._expressions = expressions
+        self._limits = limits
+        self._metrics = metrics
+
+    def app(self) -> web.Application:
+        """The route; anything else is 404, another method 405."""
+        app = web.Application()
+        app.router.add_post(PATH, self._handle)
+        return app
+
+    async def _handle(self, request: web.Request) -> web.Response:
+        return await self._answering(self._respond(request))
+
+    async def _respond(self, request: web.Request) -> web.Response:
+        try:
+            body = await bodies.read(request, self._limits)
+            begun = perf_counter()
+            asked = admission.decode(body)
+            report = await self._report(asked)
+            answer = admission.encode(asked, report)
+        except tuple(STATUS_OF_FAULT) as exc:
+            return self._refuse(request, STATUS_OF_FAULT[type(exc)], str(exc))
+        except Exception as exc:  # noqa: BLE001 - the door: whatever breaks below ends here
+            return self._fault(request, exc)
+        self._note(asked, report, perf_counter() - begun)
+        return web.Response(body=answer, content_type="application/json")
+
+    async def _report(self, asked: AdmissionRequest) -> Report:
+        review = admission.judged(asked, self._settings)
+        if review is None:
+            return Report()
+        return review.report(await self._expressions.compiled(review.expressions()))
+
+    def _note(self, asked: AdmissionRequest, report: Report, seconds: float) -> None:
+        allowed = not report.errors
+        kind = admission.kind_label(asked)
+        self._metrics.admissions.labels(kind, str(allowed).lower(), HTTPStatus.OK.value).inc()
+        self._metrics.admission_seconds.observe(seconds)
+        fields: dict[str, object] = {
+            "kind": kind,
+            "object": f"{asked.namespace}/{asked.name}",
+            "operation": asked.operation,
+            "allowed": allowed,
+            "warnings": len(report.warnings),
+            "ms": round(seconds * 1000, 3),
+        }
+        if report.errors:
+            fields["error"] = shortened(str(report.errors[0]))
+        log.info("admission", extra={"fields": fields})
+
+    def _fault(self, request: web.Request, exc: Exception) -> web.Response:
+        if isinstance(exc, LeewayError):
+            sentence = str(exc)
+        else:
+            sentence = f"internal fault ({type(exc).__name__}): see the log of the extender"
+            log.error("internal fault", exc_info=exc)
+        return self._refuse(request, HTTPStatus.INTERNAL_SERVER_ERROR, sentence)
+
+    def _refuse(self, request: web.Request, status: HTTPStatus, sentence: str) -> web.Response:
+        self._metrics.admissions.labels("", "", status.value).inc()
+        fields = {"code": status.value, "remote": doors.remote(request), "error": sentence[:300]}
+        log.warning("admission", extra={"fields": fields})
+        return doors.refusal(request, status, sentence)
