@@ -77,6 +77,10 @@ class ApiUnsupportedError(ApiError):
     """The API server is too old for what was asked of it."""
 
 
+class ApiForbiddenError(ApiError):
+    """The API server knows who asks, and does not let them."""
+
+
 class GarbageError(LeewayError):
     """Bytes from the API server that make no sense: list anew."""
 

@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Final
 import aiohttp
 import yaml
 
-from extender.errors import ApiError, ApiGoneError, ApiUnsupportedError, ConfigError
+from extender.errors import (
+    ApiError,
+    ApiForbiddenError,
+    ApiGoneError,
+    ApiUnsupportedError,
+    ConfigError,
+)
 
 if TYPE_CHECKING:
     from kubernetes.aio.client import ApiClient, Configuration
@@ -32,7 +38,16 @@ _ERROR_TEXT: Final = 256
 
 _GONE: Final = 410
 _UNAUTHORIZED: Final = 401
+_FORBIDDEN: Final = 403
+_GOOD: Final = frozenset({200, 201})
 _UNSUPPORTED: Final = frozenset({400, 422})
+
+_NO_HEADERS: Final[Mapping[str, str]] = {}
+_HEADERS: Final = {
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",  # unpacking a page costs more than reading it
+    "Content-Type": "application/json",
+}
 
 # What the loader raises, besides its own, over a file that is half written or not a kubeconfig.
 _UNREADABLE: Final = (OSError, ValueError, KeyError, TypeError)
@@ -163,11 +178,26 @@ class Connection:
 
     async def get(self, path: str, params: Mapping[str, str]) -> bytes:
         """The body of an answer."""
+        return await self._exchange("GET", path, params)
+
+    async def post(self, path: str, body: object, headers: Mapping[str, str]) -> bytes:
+        """The body of an answer to a question that is asked by creating it, and keeps nothing."""
+        return await self._exchange("POST", path, {}, body, headers)
+
+    async def _exchange(
+        self,
+        method: str,
+        path: str,
+        params: Mapping[str, str],
+        body: object = None,
+        headers: Mapping[str, str] = _NO_HEADERS,
+    ) -> bytes:
+        seconds = LIST_READ_SECONDS
         try:
-            async with self._request(path, params, LIST_READ_SECONDS) as response:
+            async with self._request(path, params, seconds, method, body, headers) as response:
                 return await response.read()
         except (aiohttp.ClientError, TimeoutError, OSError) as exc:
-            raise ApiError(f"GET {path}: {type(exc).__name__}: {exc}") from exc
+            raise ApiError(f"{method} {path}: {type(exc).__name__}: {exc}") from exc
 
     async def stream(self, path: str, params: Mapping[str, str]) -> AsyncGenerator[bytes, None]:
         """The body of an answer that does not end, in the pieces in which it comes."""
@@ -181,14 +211,20 @@ class Connection:
 
     @contextlib.asynccontextmanager
     async def _request(
-        self, path: str, params: Mapping[str, str], read_seconds: float
+        self,
+        path: str,
+        params: Mapping[str, str],
+        read_seconds: float,
+        method: str = "GET",
+        body: object = None,
+        headers: Mapping[str, str] = _NO_HEADERS,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         serialized = await self._client.param_serialize(
-            "GET",
+            method,
             path,
             query_params=list(params.items()),
-            # Not compressed: unpacking a page costs more than reading it.
-            header_params={"Accept": "application/json", "Accept-Encoding": "identity"},
+            header_params={**_HEADERS, **headers},
+            body=body,
             auth_settings=["BearerToken"],
         )
         timeout = aiohttp.ClientTimeout(
@@ -197,17 +233,19 @@ class Connection:
         answer = await self._client.call_api(*serialized, _request_timeout=timeout)
         response: aiohttp.ClientResponse = answer.response
         async with response:
-            if response.status != 200:
-                raise await self._fault(path, response)
+            if response.status not in _GOOD:
+                raise await self._fault(method, path, response)
             yield response
 
-    async def _fault(self, path: str, response: aiohttp.ClientResponse) -> ApiError:
+    async def _fault(self, method: str, path: str, response: aiohttp.ClientResponse) -> ApiError:
         text = (await response.text(errors="replace"))[:_ERROR_TEXT]
-        sentence = f"GET {path}: HTTP {response.status}: {text}"
+        sentence = f"{method} {path}: HTTP {response.status}: {text}"
         if response.status == _GONE:
             return ApiGoneError(sentence)
         if response.status in _UNSUPPORTED:
             return ApiUnsupportedError(sentence)
+        if response.status == _FORBIDDEN:
+            return ApiForbiddenError(sentence)
         if response.status == _UNAUTHORIZED:
             self._forget()
         return ApiError(sentence)

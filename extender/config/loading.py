@@ -55,17 +55,26 @@ def load(file: Path | None, flags: Mapping[str, Plain]) -> Config:
     data: dict[str, Plain] = {"apiVersion": API_VERSION, "kind": KIND}
     if file:
         data = _read_file(file)
+    for flag, value in flags.items():
+        _set(data, PATH_OF_FLAG[flag], value)
+    named = {PATH_OF_FLAG[flag]: flag for flag in flags}
+    try:
+        return from_data(data, named)
+    except ConfigError as exc:
+        located = [_located(problem, file, named.values()) for problem in exc.problems]
+        raise ConfigError(located) from None
+
+
+def from_data(data: Mapping[str, Plain], flags: Mapping[str, str] | None = None) -> Config:
+    """The configuration that a document says; `flags` tells which paths a flag has set."""
     problems = [
         f"{key}: must be {expected}"
         for key, expected in (("apiVersion", API_VERSION), ("kind", KIND))
         if data.get(key) != expected
     ]
-    for flag, value in flags.items():
-        _set(data, PATH_OF_FLAG[flag], value)
-    named = {PATH_OF_FLAG[flag]: flag for flag in flags}
-    config = _config(Reader(data, problems, flags=named))
+    config = _config(Reader(data, problems, flags=flags or {}))
     if problems:
-        raise ConfigError([_located(problem, file, named.values()) for problem in problems])
+        raise ConfigError(problems)
     return config
 
 

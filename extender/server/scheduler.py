@@ -88,7 +88,13 @@ class SchedulerDoor(Door):
             return self._fault(request, verb, exc)
         seconds = perf_counter() - begun
         self._count(verb, result, seconds)
-        self._callers.record(doors.remote(request), _user_agent(request), verb, result.mode)
+        self._callers.record(
+            doors.remote(request),
+            _user_agent(request),
+            verb,
+            result.mode,
+            _certificate(request),
+        )
         if result.ledger is not None:
             self._log_ledger(verb, result.ledger)
         log.log(
@@ -153,6 +159,13 @@ class SchedulerDoor(Door):
         fields = {"code": status.value, "remote": doors.remote(request), "error": sentence[:300]}
         log.warning(verb, extra={"fields": fields})
         return doors.refusal(request, status, sentence)
+
+
+def _certificate(request: web.Request) -> str | None:
+    """The common name of the client certificate, where the caller had to show one."""
+    shown = request.get_extra_info("peercert") or {}
+    names = (name for part in shown.get("subject", ()) for name in part)
+    return next((value for key, value in names if key == "commonName"), None)
 
 
 def _user_agent(request: web.Request) -> str:

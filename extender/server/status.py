@@ -43,6 +43,7 @@ class Caller:
     user_agent: str
     verb: str
     mode: str
+    certificate: str | None  # whom its client certificate names
     calls: int = 0
     last: datetime | None = None
 
@@ -53,11 +54,13 @@ class Callers:
     def __init__(self, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._now = now
         self._started = now()
-        self._callers: dict[tuple[str, str, str, str], Caller] = {}
+        self._callers: dict[tuple[str, str, str, str, str | None], Caller] = {}
 
-    def record(self, remote: str, user_agent: str, verb: str, mode: str) -> None:
+    def record(
+        self, remote: str, user_agent: str, verb: str, mode: str, certificate: str | None = None
+    ) -> None:
         """Note one call."""
-        key = (remote, user_agent[:200], verb, mode)
+        key = (remote, user_agent[:200], verb, mode, certificate and certificate[:200])
         caller = self._callers.pop(key, None) or Caller(*key)
         caller.calls += 1
         caller.last = self._now()
@@ -75,6 +78,7 @@ class Callers:
                 {
                     "remote": caller.remote,
                     "userAgent": caller.user_agent,
+                    "certificate": caller.certificate,
                     "verb": caller.verb,
                     "mode": caller.mode,
                     "calls": caller.calls,

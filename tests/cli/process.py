@@ -28,15 +28,18 @@ class Ended:
     err: str
 
 
-def run(*arguments: str, command: tuple[str, ...] = MODULE) -> Ended:
-    """Run a command that ends by itself, without a terminal."""
+def run(
+    *arguments: str, command: tuple[str, ...] = MODULE, given: str = "", cwd: Path | None = None
+) -> Ended:
+    """Run a command that ends by itself, without a terminal; `given` is its standard input."""
     ended = subprocess.run(  # noqa: S603 - our own command
         [*command, *arguments],
         capture_output=True,
         text=True,
         check=False,
-        stdin=subprocess.DEVNULL,
-        env=_environment(),
+        input=given,
+        cwd=cwd,
+        env=environment(),
         start_new_session=True,
     )
     return Ended(ended.returncode, ended.stdout, ended.stderr)
@@ -95,7 +98,7 @@ def until(holds: Callable[[], bool]) -> None:
 
 @contextlib.contextmanager
 def serving(
-    folder: Path, *arguments: str, command: tuple[str, ...] = MODULE, **environment: str
+    folder: Path, *arguments: str, command: tuple[str, ...] = MODULE, **more: str
 ) -> Iterator[Serving]:
     """`leeway serve` on free ports; killed on the way out if it still runs."""
     log = folder / "stderr.log"
@@ -106,7 +109,7 @@ def serving(
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
-            env=_environment() | environment,
+            env=environment() | more,
             start_new_session=True,
         )
     with process:
@@ -119,7 +122,7 @@ def serving(
             process.kill()
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Ours, without what would make a test that runs in a pod find a live cluster."""
     return {name: value for name, value in os.environ.items() if not name.startswith("KUBE")}
 

@@ -30,6 +30,15 @@ PATHS = {
     "/api/v1/persistentvolumeclaims": "persistentvolumeclaims",
     "/apis/storage.k8s.io/v1/storageclasses": "storageclasses",
 }
+# Listed by a command, watched by nobody.
+WORKLOADS = {
+    "/apis/apps/v1/deployments": "deployments",
+    "/apis/apps/v1/statefulsets": "statefulsets",
+    "/apis/apps/v1/daemonsets": "daemonsets",
+    "/apis/apps/v1/replicasets": "replicasets",
+    "/apis/batch/v1/jobs": "jobs",
+    "/apis/batch/v1/cronjobs": "cronjobs",
+}
 
 
 class End(enum.Enum):
@@ -158,13 +167,20 @@ class ScriptedServer:
     """Keeps objects with resource versions, lists them in pages and streams their changes."""
 
     def __init__(self) -> None:
-        self.objects: dict[str, dict[Key, JSON]] = {name: {} for name in PATHS.values()}
+        self.objects: dict[str, dict[Key, JSON]] = {
+            name: {} for name in (PATHS | WORKLOADS).values()
+        }
         self.asked: list[Asked] = []
         self.streams_lists = True
         self.refuses_streamed_lists_with = 422
         self.tells_gone_in_stream = False
         self.piece: int | None = None  # bytes a chunk, to tear lines apart
         self.bearer = ""  # who is not it gets 401; empty: anybody
+        self.config_maps: dict[Key, dict[str, str]] = {}
+        self.minor = "36"
+        # What may not be done, as `verb resource`, by whom.
+        self.forbidden: set[tuple[str, str]] = set()
+        self.reviews: list[JSON] = []
         self._version = 100
         self._oldest = 0  # a watch can go on from here
         self._changes: list[_Change] = []
@@ -253,8 +269,11 @@ class ScriptedServer:
     async def start(self, tls: ssl.SSLContext | None = None) -> None:
         """Serve; on the port of before, if there was one."""
         app = web.Application()
-        for path, resource in PATHS.items():
+        for path, resource in (PATHS | WORKLOADS).items():
             app.router.add_get(path, self._handler(resource))
+        app.router.add_get("/version", self._tell_version)
+        app.router.add_get("/api/v1/namespaces/{namespace}/configmaps/{name}", self._config_map)
+        app.router.add_post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", self._review)
         self._tls = tls
         self._runner = web.AppRunner(
             app, access_log=None, handler_cancellation=True, shutdown_timeout=0.01
@@ -289,6 +308,24 @@ class ScriptedServer:
             return await self._watch(request, asked)
 
         return handle
+
+    async def _tell_version(self, _request: web.Request) -> web.Response:
+        return web.json_response({"major": "1", "minor": self.minor})
+
+    async def _config_map(self, request: web.Request) -> web.Response:
+        key = key_of(request.match_info["name"], request.match_info["namespace"])
+        if key not in self.config_maps:
+            return _status(404, f"configmaps {key} not found")
+        return web.json_response({"kind": "ConfigMap", "data": self.config_maps[key]})
+
+    async def _review(self, request: web.Request) -> web.Response:
+        """May the caller, or whom it speaks for, do that?"""
+        review = await request.json()
+        self.reviews.append(review)
+        asked = review["spec"]["resourceAttributes"]
+        user = request.headers.get("Impersonate-User", "")
+        allowed = (f"{asked['verb']} {asked['resource']}", user) not in self.forbidden
+        return web.json_response(review | {"status": {"allowed": allowed}}, status=201)
 
     def _bearer(self, request: web.Request) -> str:
         scheme, _, text = request.headers.get("Authorization", "").partition(" ")

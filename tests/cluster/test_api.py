@@ -18,7 +18,13 @@ from kubernetes.aio.config import incluster_config
 
 from extender.cluster import api
 from extender.cluster.api import CREDENTIALS_SECONDS, ApiServer, Connection
-from extender.errors import ApiError, ApiGoneError, ApiUnsupportedError, ConfigError
+from extender.errors import (
+    ApiError,
+    ApiForbiddenError,
+    ApiGoneError,
+    ApiUnsupportedError,
+    ConfigError,
+)
 from tests.builders import node_json
 from tests.cluster.apiserver import (
     Answer,
@@ -407,7 +413,7 @@ async def test_a_pod_without_a_service_account_says_so(
         pytest.param(400, ApiUnsupportedError, id="400"),
         pytest.param(422, ApiUnsupportedError, id="422"),
         pytest.param(401, ApiError, id="401"),
-        pytest.param(403, ApiError, id="403"),
+        pytest.param(403, ApiForbiddenError, id="403"),
         pytest.param(404, ApiError, id="404"),
         pytest.param(429, ApiError, id="429"),
         pytest.param(500, ApiError, id="500"),

@@ -135,11 +135,18 @@ async def test_status_tells_who_called_when_and_in_which_mode() -> None:
         {
             "remote": "127.0.0.1",
             "userAgent": "kube-scheduler/v1.36.0",
+            "certificate": None,
             "verb": "prioritize",
             "mode": "nodes",
             "calls": 1,
         },
-        {"remote": "127.0.0.1", "verb": "filter", "mode": "names", "calls": 2},
+        {
+            "remote": "127.0.0.1",
+            "certificate": None,
+            "verb": "filter",
+            "mode": "names",
+            "calls": 2,
+        },
     ]
 
 

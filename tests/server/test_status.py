@@ -32,9 +32,10 @@ def test_not_ready_when_one_check_fails() -> None:
 
 def test_callers_are_told_newest_first_with_their_count_and_time() -> None:
     callers = Callers(Clock())
-    callers.record("10.0.0.1", "kube-scheduler/v1.36.0", "filter", "names")
+    scheduler = ("10.0.0.1", "kube-scheduler/v1.36.0", "filter", "names", "system:kube-scheduler")
+    callers.record(*scheduler)
     callers.record("10.0.0.2", "curl/8", "filter", "nodes")
-    callers.record("10.0.0.1", "kube-scheduler/v1.36.0", "filter", "names")
+    callers.record(*scheduler)
 
     assert callers.document("no cluster") == {
         "version": __version__,
@@ -44,6 +45,7 @@ def test_callers_are_told_newest_first_with_their_count_and_time() -> None:
             {
                 "remote": "10.0.0.1",
                 "userAgent": "kube-scheduler/v1.36.0",
+                "certificate": "system:kube-scheduler",
                 "verb": "filter",
                 "mode": "names",
                 "calls": 2,
@@ -52,6 +54,7 @@ def test_callers_are_told_newest_first_with_their_count_and_time() -> None:
             {
                 "remote": "10.0.0.2",
                 "userAgent": "curl/8",
+                "certificate": None,
                 "verb": "filter",
                 "mode": "nodes",
                 "calls": 1,

@@ -176,6 +176,22 @@ def test_under_mtls_only_a_client_of_the_right_authority_is_answered(
     run(main())
 
 
+def test_under_mtls_status_tells_whom_the_certificate_names(
+    run: Run, disk: Disk, authority: trustme.CA
+) -> None:
+    tls = trusting(authority)
+    leaf = authority.issue_cert("scheduler@example.org", common_name="system:kube-scheduler")
+    leaf.configure_cert(tls)
+
+    async def main() -> None:
+        async with served(disk.config(mutual=True), SOURCE) as client:
+            assert await answered(client.scheduler, tls)
+            _, text = await client.get("/status")
+            assert msgspec.json.decode(text)["callers"][0]["certificate"] == "system:kube-scheduler"
+
+    run(main())
+
+
 def test_tls_1_1_is_not_spoken(run: Run, disk: Disk, authority: trustme.CA) -> None:
     old = trusting(authority)
     old.set_ciphers("ALL:@SECLEVEL=0")

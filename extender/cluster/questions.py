@@ -1,0 +1,93 @@
+"""Single questions to the API server: its version, a ConfigMap, what somebody may do."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, TypeVar
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from extender.cluster.api import Connection
+from extender.errors import GarbageError
+
+_REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+_DIGITS: Final = re.compile(r"\d+")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Something that one may be allowed to do."""
+
+    verb: str
+    resource: str
+    group: str = ""
+    namespace: str = ""  # none: in all of them
+    name: str = ""
+
+    def __str__(self) -> str:
+        kind = f"{self.resource}.{self.group}" if self.group else self.resource
+        name = f" {self.name}" if self.name else ""
+        where = f" in {self.namespace}" if self.namespace else ""
+        return f"{self.verb} {kind}{name}{where}"
+
+
+class _Version(Struct, frozen=True):
+    major: str = ""
+    minor: str = ""
+
+
+class _Verdict(Struct, frozen=True):
+    allowed: bool = False
+
+
+class _Review(Struct, frozen=True):
+    status: _Verdict
+
+
+class _ConfigMap(Struct, frozen=True):
+    data: dict[str, str] | None = None
+
+
+async def server_version(connection: Connection) -> tuple[int, int]:
+    """Major and minor version of the API server."""
+    found = _decoded(await connection.get("/version", {}), _Version)
+    major, minor = _DIGITS.match(found.major), _DIGITS.match(found.minor)
+    if not major or not minor:
+        raise GarbageError(f"the API server has no version: {found}")
+    return int(major[0]), int(minor[0])  # managed clusters write 31+
+
+
+async def config_map(connection: Connection, namespace: str, name: str) -> Mapping[str, str]:
+    """The data of a ConfigMap."""
+    path = f"/api/v1/namespaces/{quote(namespace, safe='')}/configmaps/{quote(name, safe='')}"
+    return _decoded(await connection.get(path, {}), _ConfigMap).data or {}
+
+
+async def is_allowed(connection: Connection, access: Access, user: str = "") -> bool:
+    """Whether we may do that, or somebody whom we may speak for."""
+    attributes = {
+        "verb": access.verb,
+        "group": access.group,
+        "resource": access.resource,
+        "namespace": access.namespace,
+        "name": access.name,
+    }
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": attributes},
+    }
+    headers = {"Impersonate-User": user} if user else {}
+    answer = _decoded(await connection.post(_REVIEWS, review, headers), _Review)
+    return answer.status.allowed
+
+
+def _decoded(body: bytes, kind: type[T]) -> T:
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
+        raise GarbageError(f"{exc} in {body[:128]!r}") from exc

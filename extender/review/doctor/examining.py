@@ -1,0 +1,86 @@
+"""The whole examination: every check over everything that was found."""
+
+from collections.abc import Iterator
+
+from extender.config.schema import Config
+from extender.review.doctor import agreement, extenders, network, process, profiles, urls
+from extender.review.doctor.problems import Problem
+from extender.review.doctor.profiles import Judged
+from extender.review.doctor.scheduler import Extender, SchedulerConfiguration
+from extender.review.doctor.setup import Setup
+
+_OUR_PORT = 8888
+
+
+def examine(setup: Setup, version: tuple[int, int] | None = None) -> Iterator[Problem]:
+    """Every problem of an installation; `version` is the API server's, where it was asked."""
+    yield from setup.problems
+    ours = setup.extenders[0] if setup.extenders else None
+    for origin, config in setup.schedulers:
+        yield from process.check(config, origin)
+        yield from _profiles(origin, config, ours[1] if ours else None)
+        for where, extender in our_extenders(config):
+            yield from _extender(f"{origin}: {where}", extender, setup, ours)
+        if not config.extenders:
+            yield _no_extender(origin)
+        if ours is not None:
+            yield from agreement.check(*ours, config)
+        yield from agreement.check_placement(setup.pods, config)
+    for each in setup.processes:
+        yield from process.check_process(each, version)
+
+
+def our_extenders(config: SchedulerConfiguration) -> Iterator[tuple[str, Extender]]:
+    """The extenders that are Leeway's, with their paths; all of them where none can be told."""
+    every = [(f"extenders[{index}]", each) for index, each in enumerate(config.extenders)]
+    yield from [pair for pair in every if _looks_like_ours(pair[1])] or every
+
+
+def skipped(setup: Setup) -> Iterator[str]:
+    """What could not be checked for want of something to look at."""
+    if not setup.schedulers:
+        yield "no KubeSchedulerConfiguration was given: nothing of the scheduler was checked"
+    elif not setup.extenders:
+        yield "no ExtenderConfiguration was given: defaults are assumed on Leeway's side"
+    if setup.schedulers and not setup.processes:
+        yield (
+            "no manifest of kube-scheduler was given: its feature gates and proxy variables were"
+            " not checked"
+        )
+
+
+def _profiles(
+    origin: str, config: SchedulerConfiguration, ours: Config | None
+) -> Iterator[Problem]:
+    for index, profile in enumerate(config.all_profiles()):
+        where = f"{origin}: profiles[{index}]"
+        weights = agreement.weights_for(ours, profile.scheduler_name)
+        judged = Judged(where, profile, weights)
+        if weights or any(map(judged.nobody, ("TaintToleration", "NodeUnschedulable"))):
+            yield from profiles.check(judged, config)
+
+
+def _extender(
+    where: str, extender: Extender, setup: Setup, ours: tuple[str, Config] | None
+) -> Iterator[Problem]:
+    yield from extenders.check(extender, where)
+    yield from network.check(extender, where)
+    for each in setup.processes:
+        yield from network.check_proxy(extender, each)
+    if ours is not None:
+        yield from agreement.check_listener(*ours, extender, where)
+
+
+def _no_extender(origin: str) -> Problem:
+    return Problem(
+        "error",
+        "extender-missing",
+        f"{origin}: extenders",
+        "the scheduler calls no extender at all, so no rule of Leeway has an effect",
+        "add Leeway, as in deploy/examples/scheduler-config.yaml",
+    )
+
+
+def _looks_like_ours(extender: Extender) -> bool:
+    url = urls.parse(extender.url_prefix)
+    return "leeway" in url.host or url.port == _OUR_PORT

@@ -1,0 +1,101 @@
+"""What a running Leeway tells of itself: is it ready, and does anybody call it."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+
+from extender import __version__
+from extender.review.doctor.problems import Problem
+from extender.review.doctor.scheduler import SchedulerConfiguration
+
+_CALLER: Final = "kube-scheduler"
+
+
+class Caller(Struct, frozen=True, rename="camel"):
+    """One caller, as `/status` tells of it."""
+
+    remote: str = ""
+    user_agent: str = ""
+    verb: str = ""
+    mode: str = ""
+    calls: int = 0
+    last: datetime | None = None
+    certificate: str | None = None
+
+
+class Status(Struct, frozen=True, rename="camel"):
+    """The page `/status`."""
+
+    version: str = ""
+    started_at: datetime | None = None
+    cluster: str = ""
+    callers: tuple[Caller, ...] = ()
+
+
+def check(where: str, *, ready: bool, report: str, status: Status) -> Iterator[Problem]:
+    """What the pages of the ops listener show."""
+    for line in report.splitlines():
+        name, failed, why = line.partition(" failed: ")
+        if not ready and failed:
+            yield Problem(
+                "error",
+                "ready",
+                f"{where}/readyz: {name.removeprefix('[-]')}",
+                why,
+                "docs/operations.md says what to do; until then filter answers with an error",
+            )
+    if status.version != __version__:
+        yield Problem(
+            "info",
+            "version",
+            f"{where}/version",
+            f"Leeway {status.version} runs, and this is {__version__}: its checks may differ",
+            "use the same version",
+        )
+    yield from _callers(where, status)
+
+
+def check_mode(where: str, status: Status, config: SchedulerConfiguration) -> Iterator[Problem]:
+    """Whether the calls are those of this configuration."""
+    modes = {caller.mode for caller in status.callers if caller.verb in ("filter", "prioritize")}
+    expected = {"names" if each.node_cache_capable else "nodes" for each in config.extenders}
+    if modes and expected and not modes & expected:
+        yield Problem(
+            "warning",
+            "mode",
+            f"{where}/status",
+            f"the calls carry {' and '.join(sorted(modes))}, while the configuration says"
+            f" {' or '.join(sorted(expected))}",
+            "the scheduler runs with another configuration than this: restart it, or look at the"
+            " right one",
+        )
+
+
+def _callers(where: str, status: Status) -> Iterator[Problem]:
+    filtering = [caller for caller in status.callers if caller.verb == "filter"]
+    if not status.callers:
+        why = "nobody has ever called: no rule of Leeway has an effect"
+    elif not filtering:
+        why = "filter was never called: no rule of Leeway refuses a node"
+    else:
+        strangers = [each for each in filtering if not each.user_agent.startswith(_CALLER)]
+        if len(strangers) == len(filtering):
+            yield Problem(
+                "info",
+                "caller",
+                f"{where}/status",
+                f"no caller says that it is {_CALLER}, only {strangers[0].user_agent!r}",
+                "look at who calls",
+            )
+        return
+    since = f" since {status.started_at:%Y-%m-%d %H:%M} UTC" if status.started_at else ""
+    yield Problem(
+        "warning",
+        "never-called",
+        f"{where}/status",
+        why + since,
+        "look at urlPrefix, the network policy and the certificates; pods must ask for the"
+        " scheduler by schedulerName",
+    )

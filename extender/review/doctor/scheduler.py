@@ -1,0 +1,150 @@
+"""kube-scheduler's configuration and command line, only what the checks look at."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+API_VERSION: Final = "kubescheduler.config.k8s.io/v1"
+KIND: Final = "KubeSchedulerConfiguration"
+DEFAULT_SCHEDULER: Final = "default-scheduler"
+
+
+class PluginName(Struct, frozen=True):
+    """A plugin in a list."""
+
+    name: str = ""
+
+
+class PluginSet(Struct, frozen=True):
+    """What is switched on and off at one extension point."""
+
+    enabled: tuple[PluginName, ...] = ()
+    disabled: tuple[PluginName, ...] = ()
+
+    def enables(self, plugin: str) -> bool:
+        """Whether the plugin is named as enabled."""
+        return any(each.name == plugin for each in self.enabled)
+
+    def disables(self, plugin: str) -> bool:
+        """Whether the plugin is named as disabled, or all are."""
+        return any(each.name in (plugin, "*") for each in self.disabled)
+
+
+class Plugins(Struct, frozen=True, rename="camel"):
+    """The extension points at which our plugins have a twin."""
+
+    multi_point: PluginSet = msgspec.field(default_factory=PluginSet)
+    pre_filter: PluginSet = msgspec.field(default_factory=PluginSet)
+    filter: PluginSet = msgspec.field(default_factory=PluginSet)
+    score: PluginSet = msgspec.field(default_factory=PluginSet)
+
+    def runs(self, plugin: str, point: str) -> bool:
+        """Whether a default plugin runs at a point, as upstream expands multiPoint."""
+        at: PluginSet = getattr(self, point)
+        if at.enables(plugin):
+            return True
+        if at.disables(plugin):
+            return False
+        return self.multi_point.enables(plugin) or not self.multi_point.disables(plugin)
+
+
+class PluginConfig(Struct, frozen=True):
+    """The arguments of a plugin."""
+
+    name: str = ""
+    args: dict[str, object] = msgspec.field(default_factory=dict)
+
+
+class SchedulerProfile(Struct, frozen=True, rename="camel"):
+    """One profile."""
+
+    scheduler_name: str = DEFAULT_SCHEDULER
+    percentage_of_nodes_to_score: int | None = None
+    plugins: Plugins = msgspec.field(default_factory=Plugins)
+    plugin_config: tuple[PluginConfig, ...] = ()
+
+    def arguments(self, plugin: str) -> Mapping[str, object]:
+        """What is configured for a plugin."""
+        return next((each.args for each in self.plugin_config if each.name == plugin), {})
+
+
+class TLSConfig(Struct, frozen=True, rename="camel"):
+    """How the scheduler speaks TLS to an extender."""
+
+    insecure: bool = False
+    server_name: str = ""
+    ca_file: str = ""
+    ca_data: str = ""
+    cert_file: str = ""
+    cert_data: str = ""
+
+
+class Extender(Struct, frozen=True, rename="camel"):
+    """One extender."""
+
+    url_prefix: str = ""
+    filter_verb: str = ""
+    prioritize_verb: str = ""
+    preempt_verb: str = ""
+    bind_verb: str = ""
+    weight: int | None = None
+    node_cache_capable: bool = False
+    ignorable: bool = False
+    managed_resources: tuple[Mapping[str, object], ...] = ()
+    http_timeout: str | int | None = msgspec.field(default=None, name="httpTimeout")
+    enable_https: bool = msgspec.field(default=False, name="enableHTTPS")
+    tls_config: TLSConfig | None = msgspec.field(default=None, name="tlsConfig")
+
+
+class LeaderElection(Struct, frozen=True, rename="camel"):
+    """The lease that two schedulers must not share."""
+
+    leader_elect: bool = True
+    resource_name: str = ""
+    resource_namespace: str = ""
+
+
+class SchedulerConfiguration(Struct, frozen=True, rename="camel"):
+    """A KubeSchedulerConfiguration."""
+
+    api_version: str = ""
+    percentage_of_nodes_to_score: int | None = None
+    pod_max_backoff_seconds: int | None = None
+    leader_election: LeaderElection = msgspec.field(default_factory=LeaderElection)
+    profiles: tuple[SchedulerProfile, ...] = ()
+    extenders: tuple[Extender, ...] = ()
+
+    def all_profiles(self) -> tuple[SchedulerProfile, ...]:
+        """The profiles; without any there is the default one."""
+        return self.profiles or (SchedulerProfile(),)
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerProcess:
+    """How a kube-scheduler is started."""
+
+    origin: str
+    arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    version: tuple[int, int] | None = None  # by its image
+
+    def flag(self, name: str) -> str | None:
+        """The value of a flag, given as `--name=value` or as two words; the last one counts."""
+        value = None
+        for word, following in zip(self.arguments, (*self.arguments[1:], ""), strict=True):
+            if word.startswith(f"--{name}="):
+                value = word.partition("=")[2]
+            elif word == f"--{name}":
+                value = following
+        return value
+
+    def gate(self, name: str) -> bool | None:
+        """What --feature-gates says of a gate."""
+        for part in (self.flag("feature-gates") or "").split(","):
+            found, _, value = part.partition("=")
+            if found.strip() == name:
+                return value.strip().lower() == "true"
+        return None

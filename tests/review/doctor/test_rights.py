@@ -1,0 +1,37 @@
+"""What Leeway must be allowed to do: exactly what it is given."""
+
+from extender.cluster.questions import Access
+from extender.config.schema import Config, ProfileConfig
+from extender.review.doctor import rights
+from tests.deploy import rendering
+
+
+def test_what_is_needed_is_what_the_shipped_role_allows() -> None:
+    objects = rendering.kustomized(rendering.OVERLAYS / rendering.EXTENDER_SERVICE)
+    roles = [each for each in objects if each["kind"] == "ClusterRole"]
+    allowed = {
+        (verb, resource, group)
+        for role in roles
+        if role["metadata"]["name"] == "leeway"
+        for rule in role["rules"]
+        for verb in rule["verbs"]
+        for resource in rule["resources"]
+        for group in rule["apiGroups"]
+    }
+
+    assert {(a.verb, a.resource, a.group) for a in rights.needed(None)} == allowed
+
+
+def test_fewer_plugins_need_less() -> None:
+    ours = Config(profiles=(ProfileConfig("x", {"TaintToleration": 3}),))
+
+    assert {access.resource for access in rights.needed(ours)} == {"nodes"}
+
+
+def test_what_is_missing_is_told_by_resource() -> None:
+    refused = [Access("list", "nodes"), Access("watch", "nodes"), Access("get", "s", "g")]
+    found = list(rights.check(refused, "jane"))
+
+    assert [(p.severity, p.where) for p in found] == [("error", "nodes"), ("error", "s.g")]
+    assert found[0].why.startswith("jane may not list, watch it")
+    assert next(iter(rights.check(refused, ""))).why.startswith("the one who asks")

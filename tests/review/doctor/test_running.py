@@ -1,0 +1,85 @@
+"""What a running Leeway tells of itself."""
+
+from datetime import UTC, datetime
+
+import msgspec
+import pytest
+
+from extender import __version__
+from extender.review.doctor import running
+from extender.review.doctor.running import Caller, Status
+from extender.review.doctor.scheduler import Extender, SchedulerConfiguration
+from extender.server.status import Callers
+
+SCHEDULER = Caller("10.0.0.1", "kube-scheduler/v1.36.3", "filter", "names", 5)
+AT = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+def checked(status: Status, *, report: str = "", ready: bool = True) -> list[tuple[str, str]]:
+    found = running.check("http://here", ready=ready, report=report, status=status)
+    return [(problem.severity, problem.check) for problem in found]
+
+
+@pytest.mark.parametrize(
+    ("callers", "expected"),
+    [
+        pytest.param((SCHEDULER,), [], id="called by kube-scheduler"),
+        pytest.param((), [("warning", "never-called")], id="never called"),
+        pytest.param(
+            (msgspec.structs.replace(SCHEDULER, verb="prioritize"),),
+            [("warning", "never-called")],
+            id="never asked to filter",
+        ),
+        pytest.param(
+            (msgspec.structs.replace(SCHEDULER, user_agent="curl/8"),),
+            [("info", "caller")],
+            id="called by a stranger",
+        ),
+        pytest.param(
+            (SCHEDULER, msgspec.structs.replace(SCHEDULER, user_agent="curl/8")),
+            [],
+            id="called by a stranger too",
+        ),
+    ],
+)
+def test_who_called(callers: tuple[Caller, ...], expected: list[tuple[str, str]]) -> None:
+    assert checked(Status(__version__, AT, "", callers)) == expected
+
+
+def test_another_version() -> None:
+    assert checked(Status("0.0.1", AT, "", (SCHEDULER,))) == [("info", "version")]
+
+
+def test_not_ready() -> None:
+    status = Status(__version__, None, "", (SCHEDULER,))
+    report = "[+]cluster ok\n[-]watch failed: nodes not listed\nreadyz check failed\n"
+    (problem,) = running.check("http://here", ready=False, report=report, status=status)
+
+    assert (problem.severity, problem.check) == ("error", "ready")
+    assert (problem.where, problem.why) == ("http://here/readyz: watch", "nodes not listed")
+
+
+@pytest.mark.parametrize(
+    ("capable", "mode", "expected"),
+    [(True, "names", []), (True, "nodes", ["mode"]), (False, "names", ["mode"])],
+)
+def test_the_mode_of_the_calls_is_that_of_the_configuration(
+    capable: bool, mode: str, expected: list[str]
+) -> None:
+    config = SchedulerConfiguration(extenders=(Extender(node_cache_capable=capable),))
+    status = Status(callers=(msgspec.structs.replace(SCHEDULER, mode=mode),))
+
+    assert [p.check for p in running.check_mode("x", status, config)] == expected
+
+
+def test_the_page_is_the_one_that_the_server_makes() -> None:
+    callers = Callers(lambda: AT)
+    callers.record("10.0.0.1", "kube-scheduler/v1.36.3", "filter", "names", "scheduler")
+    page = msgspec.json.encode(callers.document("10 nodes"))
+
+    assert msgspec.json.decode(page, type=Status) == Status(
+        __version__,
+        AT,
+        "10 nodes",
+        (Caller("10.0.0.1", "kube-scheduler/v1.36.3", "filter", "names", 1, AT, "scheduler"),),
+    )
