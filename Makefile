@@ -106,6 +106,10 @@ bench: $(PLOTS)  ## Measure beside a floor server of the same stack, in one run;
 bench-check: $(STAMP)  ## Fail when a ratio to the floor is clearly worse than the one in bench/results.
 	$(BIN)/python -m bench --check
 
+.PHONY: bench-scheduler
+bench-scheduler: $(STAMP)  ## Pods a second of a real kube-scheduler, with and without extenders; edits bench/results.
+	$(BIN)/python -m bench.scheduler_throughput
+
 .PHONY: e2e
 e2e: $(STAMP)  ## Tell the stories to a real control plane on loopback; KUBERNETES=v1.34.4 picks another version.
 	$(BIN)/pytest tests/e2e -n 2 --dist loadfile --timeout 240 --durations 10

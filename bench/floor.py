@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import functools
 import ssl
+from typing import Final
 
 import msgspec
 import uvloop
@@ -20,12 +21,14 @@ from msgspec import Raw
 
 from extender.server.serving import KEEP_ALIVE_SECONDS
 
+NULL: Final = Raw(b"null")
+
 
 class Args(msgspec.Struct, rename="pascal", gc=False):
     """What is looked at of a request; nodes stay the bytes that they came as."""
 
     node_names: tuple[str, ...] | None = None
-    nodes: Raw | None = None
+    nodes: Raw = NULL
 
 
 class Named(msgspec.Struct, gc=False):
@@ -49,7 +52,7 @@ class Nodes(msgspec.Struct, gc=False):
 class Result(msgspec.Struct, rename="pascal", gc=False):
     """All nodes pass."""
 
-    nodes: Raw | None
+    nodes: Raw
     node_names: tuple[str, ...] | None
     failed_nodes: dict[str, str]
     failed_and_unresolvable_nodes: dict[str, str]
@@ -63,9 +66,9 @@ class Priority(msgspec.Struct, rename="pascal", gc=False):
     score: int = 0
 
 
-ARGS = msgspec.json.Decoder(Args)
-NODES = msgspec.json.Decoder(Nodes)
-ENCODER = msgspec.json.Encoder()
+ARGS: Final = msgspec.json.Decoder(Args)
+NODES: Final = msgspec.json.Decoder(Nodes)
+ENCODER: Final = msgspec.json.Encoder()
 
 
 @functools.cache
@@ -101,7 +104,7 @@ async def score_all(request: web.Request) -> web.Response:
     """As prioritize."""
     args = ARGS.decode(await read(request))
     names = args.node_names or ()
-    if args.nodes is not None and args.node_names is None:
+    if args.node_names is None:
         names = tuple(node.metadata.name for node in NODES.decode(args.nodes).items)
     return web.Response(
         body=ENCODER.encode(list(map(Priority, names))), content_type="application/json"

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bench import checking, cluster, growth, results
+from bench import checking, cluster, growth, processes, results
 from bench.cases import Scripts
 from bench.cluster import encoded
 from bench.endurance import Endurance
@@ -142,6 +142,31 @@ def test_whole_nodes_travel_as_in_captured_bodies() -> None:
     assert list(body) == list(captured)
     assert list(body["Nodes"]) == list(captured["Nodes"])
     assert list(body["Nodes"]["items"][0]) == list(captured["Nodes"]["items"][0])
+
+
+def test_the_floor_as_an_extender_lets_every_node_pass_in_both_modes() -> None:
+    scripts = Scripts(3, 2)
+    named, whole = next(scripts.names_round()).body, next(scripts.whole_round()).body
+    names = json.loads(named)["NodeNames"]
+    nodes = json.loads(whole)["Nodes"]
+    equal = {"Score": 0}
+
+    with processes.floor() as floor:
+
+        def ask(verb: str, body: bytes) -> Any:
+            return json.loads(bytes(floor.connection.post(f"/{verb}", body)[1]))
+
+        assert ask("filter", named) == passing(NodeNames=names)
+        assert ask("filter", whole) == passing(Nodes=nodes)
+        assert ask("prioritize", named) == [{"Host": name, **equal} for name in names]
+        assert ask("prioritize", whole) == [
+            {"Host": node["metadata"]["name"], **equal} for node in nodes["items"]
+        ]
+
+
+def passing(**given: Any) -> JSON:
+    empty: JSON = {"Nodes": None, "NodeNames": None, "Error": ""}
+    return {**empty, "FailedNodes": {}, "FailedAndUnresolvableNodes": {}, **given}
 
 
 def a_workload() -> Workload:

@@ -33,7 +33,12 @@ class Leeway(Process):
     """`leeway serve`, with mutual TLS on the scheduler's listener."""
 
     def __init__(
-        self, plane: "ControlPlane", name: str, *flags: str, api_port: int | None = None
+        self,
+        plane: "ControlPlane",
+        name: str,
+        *flags: str,
+        api_port: int | None = None,
+        talkative: bool = True,
     ) -> None:
         self.port, self.ops_port = free_port(), free_port()
         kubeconfig = plane.credentials.kubeconfig(LEEWAY, api_port or plane.port, file=name)
@@ -47,7 +52,7 @@ class Leeway(Process):
             f"--tls-cert-file={certificate}",
             f"--tls-private-key-file={key}",
             f"--client-ca-file={plane.credentials.ca}",
-            "-v",
+            *(("-v",) if talkative else ()),
             *flags,
         ]
         super().__init__(
@@ -104,14 +109,18 @@ class ControlPlane:
 
     async def start(self) -> None:
         """Start what does not run; everything is of use when this returns."""
+        await self.start_api()
+        rest = (self.controller_manager, self.leeway, self.scheduler, self.whole_node_scheduler)
+        await asyncio.gather(*map(self._up, rest))
+
+    async def start_api(self) -> None:
+        """Start the API server alone, with everybody's rights."""
         await self._up(self.etcd)
         await self._up(self.apiserver)
         async with self.connected() as admin:
             await api.eventually(lambda: admin.found("/api/v1/namespaces/kube-system"), 30)
             for path, body in _rbac():
                 await admin.ensure(path, body)
-        rest = (self.controller_manager, self.leeway, self.scheduler, self.whole_node_scheduler)
-        await asyncio.gather(*map(self._up, rest))
 
     async def stop(self) -> None:
         """End everything, what was started last first."""
