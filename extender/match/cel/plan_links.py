@@ -18,6 +18,7 @@ from extender.match.cel.values import (
     find,
     index_list,
     index_map,
+    position,
     shown,
 )
 
@@ -50,9 +51,8 @@ def _look_up(value: Value, key: Value) -> Value:
         return find(value, key)
     if type(value) is not list:
         return MISSING
-    if type(key) is str or type(key) is bool or 0 <= key < len(value):  # type: ignore[operator]
-        return index_list(value, key)
-    return MISSING
+    index = position(key)
+    return value[index] if 0 <= index < len(value) else MISSING
 
 
 def linked(base: Code, base_type: Type, links: Sequence[Qualifier], *, sound: bool) -> Code:
@@ -92,8 +92,9 @@ def _walk(base: Run, links: Sequence[Qualifier]) -> Run:
                 s[0] += 1
                 value = _get(value, key(s))
         if tested:
+            s[0] += not optional
             found = _look_up(value, last(s)) is not MISSING
-            s[0] += found or not optional
+            s[0] += found and optional
             return found
         return OptionalValue(value) if optional else value
 
@@ -104,7 +105,7 @@ def _indexed(base: Code, key: Code, *, is_list: bool) -> Code:
     """One index into what is sure to be a list or a map; all of its cost is known in advance."""
     get_base, get_key, refund = base.run, key.run, 1 + key.cost
     get = index_list if is_list else _get
-    position: Any = key.known
+    place: Any = key.known
 
     def index(s: State) -> Any:
         try:
@@ -120,9 +121,9 @@ def _indexed(base: Code, key: Code, *, is_list: bool) -> Code:
         except EvaluationError:
             s[0] -= refund
             raise
-        if position < len(value):
-            return value[position]
-        raise EvaluationError(f"index out of bounds: {position}")
+        if place < len(value):
+            return value[place]
+        raise EvaluationError(f"index out of bounds: {place}")
 
-    fits = is_list and type(position) is int and position >= 0
+    fits = is_list and type(place) is int and place >= 0
     return compose(index_constant if fits else index, (base, key), cost=1)

@@ -170,13 +170,14 @@ def in_list(value: Value, items: Sequence[Value]) -> bool:
 
 def index_list(items: Sequence[Value], index: Value) -> Value:
     """`items[index]`; a double or an unsigned integer will do if it is a whole number."""
-    position = _position(index)
-    if 0 <= position < len(items):
-        return items[position]
+    place = position(index)
+    if 0 <= place < len(items):
+        return items[place]
     raise EvaluationError(f"index out of bounds: {shown(index)}")
 
 
-def _position(index: Value) -> int:
+def position(index: Value) -> int:
+    """The place in a list that an index stands for, whether there is one or not."""
     if type(index) is int:
         return index
     if type(index) is Uint and index <= INT_MAX:

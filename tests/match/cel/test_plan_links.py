@@ -87,6 +87,82 @@ def test_a_link(expression: str, answer: bool | str, cost: int) -> None:
         pytest.param("has({'a': {'b': 1}}.?a.b)", True, 2, id="has behind an optional field"),
         pytest.param("has({'a': {'b': 1}}.?c.b)", False, 0, id="has behind what is not there"),
         pytest.param("has(optional.none().a)", False, 1, id="has of nothing"),
+        pytest.param("dyn([1])[?0.0].hasValue()", True, 3, id="an index that is a whole double"),
+        pytest.param("dyn([1])[?1.0].hasValue()", False, 2, id="a double out of bounds"),
+        pytest.param("dyn([1])[?-1.0].hasValue()", False, 2, id="a double before the beginning"),
+        pytest.param("[1, 2][?-1].hasValue()", False, 2, id="an index before the beginning"),
+        pytest.param(
+            "dyn([1])[?0.5].hasValue()",
+            "unsupported index value 0.5 in list",
+            2,
+            id="an index between two",
+        ),
+        pytest.param(
+            "dyn([1])[?1.5].hasValue()",
+            "unsupported index value 1.5 in list",
+            2,
+            id="an index between two, out of bounds",
+        ),
+        pytest.param(
+            "dyn([1])[?double('NaN')].hasValue()",
+            "unsupported index value NaN in list",
+            2,
+            id="an index that is no number",
+        ),
+        pytest.param(
+            "dyn([1])[?1e300].hasValue()",
+            "unsupported index value 1e+300 in list",
+            2,
+            id="a double beyond all integers",
+        ),
+        pytest.param(
+            "dyn([1])[?18446744073709551615u].hasValue()",
+            "unsupported index value 18446744073709551615 in list",
+            2,
+            id="an unsigned integer beyond all integers",
+        ),
+        pytest.param(
+            "has(dyn([1]).a)",
+            "unsupported index type 'string' in list",
+            1,
+            id="has of a field of a list",
+        ),
+        pytest.param(
+            "has({'b': dyn([1])}.b.a)",
+            "unsupported index type 'string' in list",
+            2,
+            id="has of a field of a list in a map",
+        ),
+        pytest.param(
+            "has({'b': dyn([1])}.?b.a)",
+            "unsupported index type 'string' in list",
+            1,
+            id="has of a field of a list behind an optional field",
+        ),
+        pytest.param("has(dyn(1).a)", False, 1, id="has of a field of a number"),
+        pytest.param("has({'a': {'b': 1}}.a.c)", False, 2, id="has of a field that is not there"),
+        pytest.param(
+            "has({'a': {'b': 1}}.c.b)",
+            "no such key: c",
+            1,
+            id="has of a field of what is not there",
+        ),
+        pytest.param(
+            "has({'a': {'b': 1}}.?a.c)", False, 1, id="has behind an optional field, not there"
+        ),
+        pytest.param("has(optional.of({'a': 1}).a)", True, 2, id="has of a field of an optional"),
+        pytest.param(
+            "{'a': {'gpu': 1}}.?a[taint.value].hasValue()",
+            True,
+            5,
+            id="a computed key behind an optional one",
+        ),
+        pytest.param(
+            "{'a': {'gpu': 1}}.?b[taint.value].hasValue()",
+            False,
+            2,
+            id="a computed key behind what is not there",
+        ),
     ],
 )
 def test_an_optional_link(expression: str, answer: bool | str, cost: int) -> None:
