@@ -8,7 +8,7 @@ import pytest
 from tests.match.cel import parity
 from tests.rows import Row, lines_of, rows
 
-CHUNKS = 16
+CHUNKS = 64
 LINES = lines_of("cel")
 
 

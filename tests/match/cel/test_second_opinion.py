@@ -3,6 +3,7 @@
 It sees only what is written here and what hypothesis makes from it; never foreign input.
 """
 
+import sys
 from typing import Any
 
 import celpy
@@ -55,8 +56,17 @@ EXPRESSIONS = st.recursive(
 )
 
 
+def environment_of_celpy() -> celpy.Environment:
+    """Python's limit of recursion stays: it would be raised for all tests that follow."""
+    limit = sys.getrecursionlimit()
+    try:
+        return celpy.Environment(runner_class=celpy.InterpretedRunner)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
 def second_opinion(expression: str, taint: dict[str, str]) -> bool | None:
-    environment = celpy.Environment(runner_class=celpy.InterpretedRunner)
+    environment = environment_of_celpy()
     program = environment.program(environment.compile(expression))
     activation: Any = {"taint": json_to_cel(taint)}
     try:
