@@ -14,6 +14,7 @@ from extender.model.core_v1 import (
     PreferredSchedulingTerm,
     Toleration,
 )
+from extender.model.storage_v1 import VolumeNodeAffinity
 from tests.builders import PREFIX
 
 LIMIT = 262_144
@@ -54,6 +55,7 @@ def affinity_error_of(text: str) -> str:
 def test_without_the_annotation_nothing_is_carried(annotations: dict[str, str] | None) -> None:
     assert carriers.tolerations(annotations, PREFIX, LIMIT) == ()
     assert carriers.node_affinity(annotations, PREFIX, LIMIT) is None
+    assert carriers.volume_affinity("data", annotations, PREFIX, LIMIT) is None
 
 
 def test_the_prefix_is_a_parameter() -> None:
@@ -353,3 +355,24 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 )
 def test_an_affinity_that_cannot_be_read_says_why(text: str, error: str) -> None:
     assert affinity_error_of(text) == error
+
+
+def test_the_affinity_of_a_volume() -> None:
+    text = (
+        '{"required":{"nodeSelectorTerms":'
+        '[{"matchExpressions":[{"key":"cni","operator":"SemverGt","values":["1.4"]}]}]}}'
+    )
+    carried = carriers.volume_affinity("data", {NODE_AFFINITY: text}, PREFIX, LIMIT)
+
+    expected = VolumeNodeAffinity(required=NodeSelector((TERM,)))
+    assert msgspec.to_builtins(carried) == msgspec.to_builtins(expected)
+
+
+def test_the_affinity_of_a_volume_that_cannot_be_read_says_whose_it_is() -> None:
+    with pytest.raises(AnnotationError) as caught:
+        carriers.volume_affinity("data", {NODE_AFFINITY: f'{{"{REQUIRED}":{{}}}}'}, PREFIX, LIMIT)
+
+    assert str(caught.value) == (
+        f'persistentvolume "data" annotation {NODE_AFFINITY} is invalid:'
+        f" Object contains unknown field `{REQUIRED}`"
+    )

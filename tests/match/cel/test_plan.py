@@ -27,7 +27,18 @@ def test_a_node_pays_for_the_parts_that_always_run() -> None:
     code = plan.compose(lambda _: 3, (always,), cost=10, work=4, later=(maybe,))
 
     assert (code.cost, code.work, code.depth) == (13, 7, 5)
-    assert plan.charged(code, 7).cost == 20
+
+
+def test_a_node_without_parts_is_one_deep_and_costs_nothing() -> None:
+    code = plan.compose(lambda _: 3)
+
+    assert (code.cost, code.work, code.depth, code.is_free) == (0, 0, 1, True)
+
+
+def test_what_is_charged_beside_changes_nothing_else() -> None:
+    code = plan.charged(Code(lambda _: 1, 3, 5, 7, slot=2, known=1), 20)
+
+    assert (code.cost, code.work, code.depth, code.slot, code.known) == (23, 5, 7, 2, 1)
 
 
 def test_steps_are_bounded() -> None:
@@ -62,15 +73,27 @@ def test_in_a_loop_every_run_is_counted(code: Code, steps: int) -> None:
 
 
 def test_a_loop_ends_when_its_steps_are_used_up() -> None:
+    code = plan.padded(Code(lambda _: 1))
+
+    assert code.run(state(steps=MAX_STEPS - 2)) == 1
     with pytest.raises(CostLimitError):
-        plan.padded(Code(lambda _: 1)).run(state(steps=MAX_STEPS))
+        code.run(state(steps=MAX_STEPS - 1))
+
+
+def test_what_counts_its_work_is_one_deeper() -> None:
+    code = plan.padded(Code(lambda _: 1, 5, work=7, depth=3))
+
+    assert (code.cost, code.work, code.depth) == (5, 0, 4)
 
 
 @pytest.mark.parametrize("units", [True, False])
 def test_a_metered_node_charges_when_it_has_run(units: bool) -> None:
     s = state()
 
-    assert plan.metered(Code(lambda s: s[0], 5), units=units).run(s) == 0
+    code = plan.metered(Code(lambda s: s[0], 5, work=7, depth=3), units=units)
+
+    assert (code.cost, code.work, code.depth, code.is_free) == (0, 7, 4, False)
+    assert code.run(s) == 0
     assert s[0] == 5
 
 
@@ -80,6 +103,13 @@ def test_a_metered_node_charges_for_a_failure() -> None:
     with pytest.raises(EvaluationError, match="wrong"):
         plan.metered(Code(fail, 5), units=False).run(s)
     assert s[0] == 5
+
+
+def test_a_metered_node_may_reach_the_limit() -> None:
+    s = state(cost=COST_LIMIT - 5)
+
+    assert plan.metered(Code(lambda _: 1, 5), units=False).run(s) == 1
+    assert s[0] == COST_LIMIT
 
 
 @pytest.mark.parametrize(("units", "cost"), [(True, COST_LIMIT + 1), (False, COST_LIMIT + 4)])

@@ -25,6 +25,18 @@ from tests.match.cel.evaluating import answered
         pytest.param(
             "[?taint.?value, ?optional.none()].size() == 1", True, 15, id="has what is there"
         ),
+        pytest.param(
+            "[?taint.?value, 'a', ?optional.none()] == ['gpu', 'a']",
+            True,
+            14,
+            id="has what is there beside what always is",
+        ),
+        pytest.param(
+            "['a', ?optional.none().or(dyn(taint.value))] == []",
+            "cannot initialize optional list element from non-optional value gpu",
+            14,
+            id="does not take what is no optional",
+        ),
     ],
 )
 def test_a_list(expression: str, answer: bool | str, cost: int) -> None:
@@ -60,6 +72,16 @@ def test_a_list(expression: str, answer: bool | str, cost: int) -> None:
             id="has no key that is a list, not even late",
         ),
         pytest.param("{1: 1, 1: 2}.size() == 1", True, 2, id="has each key once"),
+        pytest.param(
+            "{1: 'a', ?taint.key: optional.none().or(dyn(2))} == {}",
+            (
+                "compilation failed: ERROR: <input>:1:16: expected type 'int' but found "
+                "'string'\n | {1: 'a', ?taint.key: optional.none().or(dyn(2))} == {}\n | "
+                "...............^"
+            ),
+            0,
+            id="does not take what is no optional",
+        ),
     ],
 )
 def test_a_map(expression: str, answer: bool | str, cost: int) -> None:

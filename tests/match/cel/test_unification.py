@@ -91,6 +91,7 @@ def test_types_fit(given: Type, wanted: Type, expected: bool) -> None:
         pytest.param([(A, INT), (A, INT)], INT, id="the same type again"),
         pytest.param([(A, INT), (A, STRING)], INT, id="not a type that does not fit"),
         pytest.param([(A, list_of(B)), (B, A)], list_of(B), id="not a list of itself"),
+        pytest.param([(A, list_of(DYN)), (list_of(A), A)], DYN, id="nor where dyn would allow it"),
         pytest.param([(A, B), (B, C), (A, C), (C, A)], A, id="not a circle"),
         pytest.param([(A, TAINT), (NULL, A)], TAINT, id="an object, if null comes later"),
         pytest.param([(NULL, A), (TAINT, A)], NULL, id="null, if an object comes later"),
