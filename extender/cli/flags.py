@@ -24,11 +24,23 @@ _HELP: Final = {
 _BOOLEANS: Final = {"true": True, "false": False}
 
 
-def add_to(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of the configuration."""
+def add_rules_to(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that say which rules there are; the file may say everything."""
     parser.add_argument(
         "--config", type=Path, metavar="FILE", help="an ExtenderConfiguration; flags win over it"
     )
+    parser.add_argument(
+        "--feature-gates",
+        dest="--feature-gates",
+        type=_gates,
+        metavar="A=true,B=false",
+        help="switch rules on or off; all are on",
+    )
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of the configuration."""
+    add_rules_to(parser)
     for flag, (metavar, text) in _HELP.items():
         parser.add_argument(flag, dest=flag, metavar=metavar, help=text)
     parser.add_argument(
@@ -38,13 +50,6 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         action="extend",
         metavar="PATH",
         help="take the cluster from manifests: files or folders of YAML or JSON; SIGHUP rereads",
-    )
-    parser.add_argument(
-        "--feature-gates",
-        dest="--feature-gates",
-        type=_gates,
-        metavar="A=true,B=false",
-        help="switch rules on or off; all are on",
     )
     parser.add_argument(
         "--max-request-bytes",

@@ -34,7 +34,7 @@ def load(paths: Iterable[str | Path], cache: ClusterCache) -> None:
     stores = dict(zip(KINDS, (store for _, store in cache.stores()), strict=True))
     seen: set[tuple[str, str]] = set()
     for path in paths:
-        for file in _files(Path(path)):
+        for file in files(Path(path)):
             for kind, key, obj in _objects_of(file):
                 if (kind, key) in seen:
                     raise ManifestError(f"{kind} {key!r} is defined twice: remove one")
@@ -42,10 +42,11 @@ def load(paths: Iterable[str | Path], cache: ClusterCache) -> None:
                 stores[kind].put(key, obj)
 
 
-def _files(path: Path) -> Sequence[Path]:
+def files(path: Path) -> Sequence[Path]:
+    """The file itself, or the manifests of a folder."""
     if not path.is_dir():
         return [path]
-    files = sorted(
+    found = sorted(
         file
         for file in path.rglob("*")
         # Kubernetes mounts a ConfigMap as links into a hidden folder beside them.
@@ -53,9 +54,9 @@ def _files(path: Path) -> Sequence[Path]:
         and not any(part.startswith(".") for part in file.relative_to(path).parts)
         and file.is_file()
     )
-    if not files:
+    if not found:
         raise ManifestError(f"{path}: no file in it ends in {', '.join(sorted(SUFFIXES))}")
-    return files
+    return found
 
 
 def _objects_of(file: Path) -> Iterator[tuple[str, str, Any]]:

@@ -39,7 +39,7 @@ def label_key_problems(text: str) -> Iterator[str]:
         return
     *prefix, name = parts
     for each in prefix:
-        problems = subdomain_problems(each) if each else iter((_EMPTY,))
+        problems = _subdomain_problems(each, "bytes") if each else iter((_EMPTY,))
         yield from (f"prefix part {problem}" for problem in problems)
     if not name:
         yield f"name part {_EMPTY}"
@@ -57,16 +57,21 @@ def label_value_problems(text: str) -> Iterator[str]:
         yield _VALUE_RULE
 
 
-def subdomain_problems(text: str) -> Iterator[str]:
-    """Why `text` cannot be the name of a node, or the prefix of a key."""
+def node_name_problems(text: str) -> Iterator[str]:
+    """Why `text` cannot be the name of a node."""
+    # Upstream counts bytes here too, whatever it says.
+    return _subdomain_problems(text, "characters")
+
+
+def _subdomain_problems(text: str, unit: str) -> Iterator[str]:
     if _size(text) > _SUBDOMAIN_MAX:
-        yield _too_long(_SUBDOMAIN_MAX)
+        yield _too_long(_SUBDOMAIN_MAX, unit)
     if not re.fullmatch(_SUBDOMAIN, text):
         yield _SUBDOMAIN_RULE
 
 
-def _too_long(limit: int) -> str:
-    return f"must be no more than {limit} bytes"
+def _too_long(limit: int, unit: str = "bytes") -> str:
+    return f"must be no more than {limit} {unit}"
 
 
 def _size(text: str) -> int:

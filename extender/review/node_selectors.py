@@ -139,7 +139,7 @@ def _check_field(requirement: NodeSelectorRequirement, path: str) -> Iterator[Fi
         yield fields.invalid(f"{path}.key", requirement.key, "not a valid field selector key")
         return
     for index, value in enumerate(values):
-        for problem in names.subdomain_problems(value):
+        for problem in names.node_name_problems(value):
             yield fields.invalid(f"{path}.values[{index}]", value, problem)
 
 

@@ -45,6 +45,9 @@ def test_a_value_has_problems_exactly_if_matching_does_not_take_it(text: str) ->
 
 
 def test_a_name_may_be_long_or_odd_or_both() -> None:
-    assert list(names.subdomain_problems("worker-1.example")) == []
-    assert len(list(names.subdomain_problems("w" * 254))) == 1
-    assert len(list(names.subdomain_problems("W" * 254))) == 2
+    too_long = "must be no more than 253 characters"
+
+    assert list(names.node_name_problems("worker-1.example")) == []
+    assert list(names.node_name_problems("w" * 254)) == [too_long]
+    assert next(names.node_name_problems("é" * 127)) == too_long
+    assert len(list(names.node_name_problems("W" * 254))) == 2

@@ -1,0 +1,176 @@
+"""`leeway validate`: are the rules of manifests well-formed? As the webhook would say, offline."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from extender.cli import flags, manual, tables
+from extender.cli.manual import Page
+from extender.cluster import manifests as files
+from extender.errors import DocumentError, ManifestError
+from extender.framework.interface import Settings
+from extender.review import manifests
+from extender.review.manifests import Remark
+
+_PAGE: Final = Page(
+    "check the rules of manifests",
+    """Check tolerations and node affinity, native and annotated, of Pods, of the pod templates of
+    Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs, and of
+    PersistentVolumes. Says what the admission webhook would say, without a cluster.
+
+    Objects of other kinds, and documents that are no Kubernetes objects, are skipped.""",
+    examples=[
+        ("leeway validate deploy/", "Every manifest of a folder."),
+        ("helm template chart | leeway validate -", "What a chart renders to."),
+        ("leeway validate -o github $(git diff --name-only main)", "Notes beside lines of a diff."),
+        (
+            "leeway validate --feature-gates TaintTolerationCEL=false pod.yaml",
+            "As on a cluster without expressions.",
+        ),
+    ],
+    exit_codes={
+        0: "no errors; there may be warnings",
+        1: "errors were found, or warnings with --strict",
+        2: "a file cannot be read",
+    },
+    see="docs/validate.md",
+)
+_STDIN: Final = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of all files: what was found where, and which could not be read."""
+
+    objects: int
+    remarks: Sequence[tuple[str, Remark]]
+    unreadable: Sequence[str]
+
+    def count(self, severity: str) -> int:
+        """How many there are of one severity."""
+        return sum(remark.severity == severity for _, remark in self.remarks)
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    parser = manual.add_command(commands, "validate", _PAGE)
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILES",
+        help="files and folders of YAML or JSON manifests; - is standard input",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        choices=sorted(_FORMATS),
+        default="text",
+        help="lines for a person (text, default), data (json), or notes for a workflow (github)",
+    )
+    parser.add_argument("--strict", action="store_true", help="warnings fail, too")
+    flags.add_rules_to(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Judge, print, and say by the exit code whether anything is wrong."""
+    settings = flags.effective_config(arguments).settings()
+    outcome = judged(arguments.files, settings)
+    for line in _FORMATS[arguments.output](outcome):
+        print(line)
+    for sentence in outcome.unreadable:
+        print(f"leeway: {sentence}", file=sys.stderr)
+    print(_summary(outcome), file=sys.stderr)
+    if outcome.unreadable:
+        return 2
+    failing = outcome.count("error") or (arguments.strict and outcome.count("warning"))
+    return 1 if failing else 0
+
+
+def judged(paths: Iterable[str], settings: Settings) -> Outcome:
+    """Judge every file; one that cannot be read does not stop the others."""
+    objects = 0
+    remarks: list[tuple[str, Remark]] = []
+    unreadable: list[str] = []
+    for name, read in _texts(paths, unreadable):
+        try:
+            found = manifests.judge(read(), settings)
+        except OSError as exc:
+            unreadable.append(f"{name}: cannot be read: {exc.strerror}")
+        except (DocumentError, UnicodeDecodeError) as exc:
+            unreadable.append(f"{name}: {exc}")
+        else:
+            objects += found.objects
+            remarks += [(name, remark) for remark in found.remarks]
+    return Outcome(objects, remarks, unreadable)
+
+
+def _texts(paths: Iterable[str], unreadable: list[str]) -> Iterator[tuple[str, Callable[[], str]]]:
+    for path in paths:
+        if path == _STDIN:
+            yield "stdin", lambda: sys.stdin.buffer.read().decode()
+            continue
+        try:
+            found = files.files(Path(path))
+        except ManifestError as exc:
+            unreadable.append(str(exc))
+            continue
+        for file in found:
+            yield str(file), lambda file=file: file.read_text(encoding="utf-8")  # type: ignore[misc]
+
+
+def _as_text(outcome: Outcome) -> Iterator[str]:
+    for file, remark in outcome.remarks:
+        place = file if remark.line is None else f"{file}:{remark.line}"
+        word = "" if remark.severity == "error" else f"{remark.severity}: "
+        first, *more = f"{remark.field}: {remark.message}".split("\n")
+        yield tables.escaped(f"{place}: {word}{first}")
+        yield from (f"  {tables.escaped(line)}" for line in more)
+
+
+def _as_json(outcome: Outcome) -> Iterator[str]:
+    document = {
+        "objects": outcome.objects,
+        "errors": outcome.count("error"),
+        "warnings": outcome.count("warning"),
+        "findings": [{"file": file, **asdict(remark)} for file, remark in outcome.remarks],
+        "unreadable": list(outcome.unreadable),
+    }
+    yield json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def _as_github(outcome: Outcome) -> Iterator[str]:
+    """Workflow commands, which GitHub shows beside the lines of a change."""
+    for file, remark in outcome.remarks:
+        properties = {"file": file, "line": remark.line, "title": f"{remark.kind} {remark.name}"}
+        given = ",".join(
+            f"{name}={_property(str(value))}"
+            for name, value in properties.items()
+            if value is not None
+        )
+        yield f"::{remark.severity} {given}::{_data(f'{remark.field}: {remark.message}')}"
+    yield from (f"::error::{_data(sentence)}" for sentence in outcome.unreadable)
+
+
+_FORMATS: Final[dict[str, Callable[[Outcome], Iterator[str]]]] = {
+    "text": _as_text,
+    "json": _as_json,
+    "github": _as_github,
+}
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _summary(outcome: Outcome) -> str:
+    errors, warnings = outcome.count("error"), outcome.count("warning")
+    return f"{outcome.objects} object(s), {errors} error(s), {warnings} warning(s)"

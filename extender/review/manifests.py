@@ -1,0 +1,139 @@
+"""The objects of manifests, judged: what a file holds, and where in it something is wrong."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import msgspec
+
+from extender.framework.interface import Settings
+from extender.model import documents, positions
+from extender.model.documents import Plain
+from extender.model.positions import Path, Places
+from extender.model.workloads import KINDS
+from extender.review import validation
+from extender.review.fields import FieldError
+
+_FILE_BYTES: Final = 1 << 30
+_AT: Final = re.compile(r"(?P<what>.*) - at `\$\.?(?P<field>[^`]*)`", re.DOTALL)
+_GROUPS: Final = {kind: group for group, kind in KINDS}
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something about a field of an object, with its line where that is known."""
+
+    severity: Severity
+    line: int | None
+    kind: str
+    name: str
+    field: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a text holds that can carry rules, and what there is to say about it."""
+
+    objects: int
+    remarks: tuple[Remark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    """An object of a document: where it stands, and what it is."""
+
+    path: Path
+    group: str
+    kind: str
+    data: dict[str, Plain]
+
+    @property
+    def name(self) -> str:
+        """What it is called, or is to be called."""
+        metadata = self.data.get("metadata")
+        named = metadata if isinstance(metadata, dict) else {}
+        return str(named.get("name") or named.get("generateName") or "")
+
+
+def judge(text: str, settings: Settings) -> Judged:
+    """Judge every object of a text; DocumentError if it cannot be read."""
+    parsed = documents.parse_all(text, _FILE_BYTES)
+    places = positions.of_text(text)
+    objects = 0
+    remarks: list[Remark] = []
+    for index, document in enumerate(parsed):
+        where = places[index] if index < len(places) else {}
+        for item in _objects(document, ()):
+            objects += 1
+            remarks += _remarks(item, where, settings)
+    return Judged(objects, tuple(remarks))
+
+
+def _objects(document: Plain, path: Path, of_kind: str = "") -> Iterator[_Object]:
+    """What can carry rules in a document, those inside Lists included; the rest is skipped."""
+    if not isinstance(document, dict):
+        return
+    kind, version = document.get("kind") or of_kind, document.get("apiVersion")
+    if not isinstance(kind, str):
+        return
+    items = document.get("items")
+    if kind.endswith("List") and isinstance(items, list):
+        # Objects of a List, as `kubectl get -o yaml` gives it, have kinds; of a PodList not.
+        for index, item in enumerate(items):
+            yield from _objects(item, (*path, "items", index), kind.removesuffix("List"))
+    group = version.rpartition("/")[0] if isinstance(version, str) else _GROUPS.get(kind, "")
+    if (group, kind) in KINDS:
+        yield _Object(path, group, kind, document)
+
+
+def _remarks(item: _Object, places: Places, settings: Settings) -> Iterator[Remark]:
+    try:
+        ruled = msgspec.convert(documents.without_nulls(item.data), KINDS[item.group, item.kind])
+    except msgspec.ValidationError as exc:
+        error = _of_wrong_type(str(exc))
+        yield _remark("error", item, places, error.field, error.message)
+        return
+    report = validation.check(ruled, None, settings)
+    for error in report.errors:
+        yield _remark("error", item, places, error.field, error.message)
+    for warning in report.warnings:
+        yield _remark("warning", item, places, warning.field, warning.text)
+
+
+def _of_wrong_type(sentence: str) -> FieldError:
+    """A value of another type than the API server takes."""
+    found = _AT.fullmatch(sentence)
+    what, field = found.group("what", "field") if found else (sentence, "")
+    way_out = ": quote it" if what.startswith("Expected `str`, got `") else ""
+    return FieldError("FieldValueInvalid", field, "", f"{what}{way_out}")
+
+
+def _remark(severity: Severity, item: _Object, places: Places, field: str, message: str) -> Remark:
+    line = _line(item, places, positions.path_of(field))
+    return Remark(severity, line, item.kind, item.name, field, message)
+
+
+def _line(item: _Object, places: Places, path: Path) -> int | None:
+    """The line of a field; inside an annotation too, where that is a block of text."""
+    place, rest = positions.nearest(places, (*item.path, *path))
+    if place is None:
+        return None
+    if not rest or place.text_line is None:
+        return place.line
+    text = _at(item.data, path[: len(path) - len(rest)])
+    inner = positions.of_text(text) if isinstance(text, str) else []
+    within, _ = positions.nearest(inner[0], rest) if inner else (None, ())
+    return place.line if within is None else place.text_line + within.line - 1
+
+
+def _at(data: Plain, path: Path) -> Plain:
+    for part in path:
+        if isinstance(data, dict):
+            data = data.get(str(part))
+        elif isinstance(data, list) and isinstance(part, int):
+            data = data[part]
+    return data
