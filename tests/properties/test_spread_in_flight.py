@@ -1,8 +1,7 @@
 """However late binds are seen, and in whatever order, no placement breaks a constraint."""
 
 import random
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from extender.framework import runner
 from extender.framework.interface import SUCCESS, Profile, Settings
+from extender.framework.pod_index import PodIndex
 from extender.framework.pods import PodInfo
 from extender.framework.snapshot import NodeInfo
 from extender.model.core_v1 import Pod
@@ -49,28 +49,48 @@ class Scheduler:
         spec: dict[str, Any] = {"topologySpreadConstraints": constraints}
         return msgspec.convert({"metadata": metadata | {"labels": WEB}, "spec": spec}, Pod)
 
+    @property
+    def pods(self) -> PodIndex:
+        assert self.cluster.pods is not None
+        return self.cluster.pods
+
     def schedule(self, number: int, fitting: str = "") -> bool:
         """As the verb does it, with nodes that fit otherwise; whether the pod was placed."""
-        pods, pod = self.cluster.pods, self.pod(number)
-        assert pods is not None
         candidates = [
             n for n in self.cluster.nodes.values() if not fitting or n.labels["zone"] in fitting
         ]
         self.chance.shuffle(candidates)
+        return self.ask(number, candidates)
+
+    def ask(self, number: int, candidates: Sequence[NodeInfo]) -> bool:
+        """One call, and what the scheduler makes of it; whether the pod was placed."""
+        pod = self.pod(number)
         result = runner.run_filter(
             PROFILE, pod, self.cluster, candidates, clock=lambda: 0.0, narrow=True
         )
         passing = [n for n, s in zip(candidates, result.statuses, strict=True) if s is SUCCESS]
         waits = any(status.unsettled for status in result.statuses)
-        pods.answered(pod, passing, waits=waits and not passing)
+        self.pods.answered(pod, passing, waits=waits and not passing)
         if not passing:
             # Nobody is refused for good because of pods in flight.
             assert self.unseen or not waits
             assert waits or not self.fits_what_is_seen(pod, candidates)
             return False
-        node = self.chance.choice(passing).name
-        self.placed[f"p{number}"] = self.unseen[f"p{number}"] = node
+        node = self.chance.choice(passing)
+        self.placed[f"p{number}"] = self.unseen[f"p{number}"] = node.name
+        for key, allowed in self.skews.items():
+            counts = self.counts(key)
+            assert counts[node.labels[key]] - min(counts.values()) <= allowed
         return True
+
+    def delete(self) -> None:
+        """A pod goes, whether or not it was seen to arrive."""
+        name = self.chance.choice(sorted(self.placed))
+        if name not in self.unseen:
+            self.pods.remove(self.info(name))
+        del self.placed[name]
+        self.unseen.pop(name, None)
+        self.pods.gone(f"default/{name}", name)
 
     def fits_what_is_seen(self, pod: Pod, candidates: Sequence[NodeInfo]) -> bool:
         """Whether the pod would be let pass if none of those in flight ever arrived."""
@@ -84,16 +104,20 @@ class Scheduler:
 
     def see(self) -> None:
         """One of the binds arrives."""
-        pods = self.cluster.pods
-        assert pods is not None
         name = self.chance.choice(sorted(self.unseen))
         del self.unseen[name]
-        pods.put(self.info(name), None)
+        self.pods.put(self.info(name), None)
+
+    def counts(self, key: str) -> Mapping[str, int]:
+        """The truth, whoever has seen it."""
+        counts = {node.labels[key]: 0 for node in self.cluster.nodes.values()}
+        for node in self.placed.values():
+            counts[self.cluster.nodes[node].labels[key]] += 1
+        return counts
 
     def skew(self, key: str) -> int:
-        counts = Counter(self.cluster.nodes[node].labels[key] for node in self.placed.values())
-        every = {node.labels[key] for node in self.cluster.nodes.values()}
-        return max(counts[domain] for domain in every) - min(counts[domain] for domain in every)
+        counts = self.counts(key).values()
+        return max(counts) - min(counts)
 
 
 @given(
@@ -120,6 +144,29 @@ def test_no_placement_breaks_a_constraint_and_nobody_waits_for_ever(
 
     assert scheduler.schedule(number)
     assert number > 0
+
+
+@given(
+    steps=st.lists(st.sampled_from(["new", "new", "nominated", "see", "delete"]), max_size=80),
+    skews=st.sampled_from([{"zone": 1}, {"zone": 2}, {"zone": 1, "host": 1}]),
+    seed=st.integers(0, 1_000),
+)
+def test_no_placement_breaks_a_constraint_whatever_becomes_of_the_others(
+    steps: list[str], skews: dict[str, int], seed: int
+) -> None:
+    """A nominated node has a call of its own first; pods are deleted, in flight or not."""
+    scheduler = Scheduler(zones=3, hosts=2, skews=skews, seed=seed)
+    for number, step in enumerate(steps):
+        if step == "see" and scheduler.unseen:
+            scheduler.see()
+        elif step == "delete" and scheduler.placed:
+            scheduler.delete()
+        elif step == "nominated":
+            node = scheduler.chance.choice(list(scheduler.cluster.nodes.values()))
+            if not scheduler.ask(number, [node]):
+                scheduler.schedule(number)
+        else:
+            scheduler.schedule(number)
 
 
 @given(

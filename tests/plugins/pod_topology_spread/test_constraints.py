@@ -146,6 +146,12 @@ NEWER = required([requirement("kernel", "SemverGt", "5.10")])
             "plain sla-950 soft",
             id="a threshold by annotation, which NoExecute does not trust",
         ),
+        pytest.param(
+            {"nodeTaintsPolicy": "Honor"},
+            {"annotated_tolerations": [{"expression": "int(taint.value) < 900"}]},
+            "plain sla-800 soft",
+            id="an expression",
+        ),
         pytest.param({}, {"annotated_affinity": NEWER}, "sla-950", id="a version by annotation"),
         pytest.param({}, {"node_selector": {"kernel": "5.4.0"}}, "sla-800", id="a node selector"),
         pytest.param(
