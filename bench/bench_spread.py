@@ -4,7 +4,6 @@ Run with `python -m bench.bench_spread`. The method is in bench/README.md.
 """
 
 import argparse
-import contextlib
 import json
 import os
 import platform
@@ -12,29 +11,29 @@ import random
 import statistics
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Final
 
 import msgspec
 
-from bench.client import Connection
-from bench.cluster import JSON, make_nodes, slim
-from bench.processes import child
-from bench.rounds import quantile
+from bench import processes
+from bench.cluster import JSON, make_nodes, name_of, slim
+from bench.processes import Child
 from extender.framework.pod_index import PodIndex
 from extender.framework.pods import PodInfo
 from extender.framework.snapshot import NodeInfo, snapshot_of
 from extender.match.label_selectors import Requirement, Selector
 from extender.model.core_v1 import Node
 
-WARM_UP: Final = 5
 ZONE: Final = "topology.kubernetes.io/zone"
 HOST: Final = "kubernetes.io/hostname"
 WORKLOADS: Final = 50
 PLUGINS: Final = ("NodeUnschedulable", "TaintToleration", "NodeAffinity")
 KEYS: Final = {"zone": [ZONE], "hostname": [HOST], "zone and hostname": [ZONE, HOST]}
 GOAL_MS: Final = 6.0
+WARM_UP: Final = 5
 EVENTS: Final = 20_000
 
 
@@ -50,7 +49,7 @@ def make_pods(nodes: int, each: int) -> Iterator[JSON]:
                     "namespace": "shop",
                     "labels": {"app": app, "tier": "backend"},
                 },
-                "spec": {"nodeName": f"node-{number:05}"},
+                "spec": {"nodeName": name_of(number)},
             }
 
 
@@ -75,8 +74,7 @@ def pending(keys: Sequence[str], *, action: str) -> JSON:
     }
 
 
-@contextlib.contextmanager
-def serving(folder: Path, cluster: Path, plugins: Sequence[str]) -> Iterator[Connection]:
+def serving(folder: Path, cluster: Path, plugins: Sequence[str]) -> AbstractContextManager[Child]:
     """`leeway serve` with these plugins."""
     config = folder / f"{len(plugins)}.yaml"
     config.write_text(
@@ -84,7 +82,6 @@ def serving(folder: Path, cluster: Path, plugins: Sequence[str]) -> Iterator[Con
             {
                 "apiVersion": "leeway.scheduling/v1alpha1",
                 "kind": "ExtenderConfiguration",
-                "listen": {"scheduler": "127.0.0.1:0", "ops": "127.0.0.1:0"},
                 "cluster": {"files": [str(cluster)]},
                 "profiles": [
                     {
@@ -95,33 +92,39 @@ def serving(folder: Path, cluster: Path, plugins: Sequence[str]) -> Iterator[Con
             }
         )
     )
-    with child("extender", "serve", "--config", str(config)) as server:
-        yield server.connection
+    return processes.leeway("--config", str(config))
 
 
 def measure(
-    servers: Mapping[str, Connection], verb: str, body: bytes, calls: int
-) -> dict[str, list[float]]:
-    """Ask each in turn, so that whatever else the machine does meets them alike."""
-    found: dict[str, list[float]] = {name: [] for name in servers}
+    servers: Sequence[Child], verb: str, body: bytes, calls: int
+) -> list[tuple[float, float]]:
+    """The medians of each, wall and CPU in ms; asked in turn, so that all meet the same machine."""
+    found: list[list[tuple[float, float]]] = [[] for _ in servers]
     for _ in range(WARM_UP + calls):
-        for name, connection in servers.items():
-            found[name].append(connection.post(f"/{verb}", body)[0])
-    return {name: sorted(times[WARM_UP:]) for name, times in found.items()}
+        for times, server in zip(found, servers, strict=True):
+            since = server.cpu()
+            wall, _answer = server.connection.post(f"/{verb}", body)
+            times.append((wall * 1000, (server.cpu() - since) * 1000))
+    medians = []
+    for times in found:
+        wall_ms, cpu_ms = zip(*times[WARM_UP:], strict=True)
+        medians.append((statistics.median(wall_ms), statistics.median(cpu_ms)))
+    return medians
 
 
-def compare(servers: Mapping[str, Connection], names: Sequence[str], calls: int) -> None:
+def compare(without: Child, with_it: Child, names: Sequence[str], calls: int) -> None:
     """One line for each verb and set of constraints."""
-    print(f"{'case':<36}{'without':>10}{'with':>10}{'adds':>8}   p50 in ms, adds: goal {GOAL_MS:g}")
+    print("p50 in ms, and how much of what the plugin adds is CPU time of the server\n")
+    print(f"{'case':<36}{'without':>9}{'with':>9}{'adds':>8}{'cpu':>8}{'goal':>8}")
     for verb, action in (("filter", "DoNotSchedule"), ("prioritize", "ScheduleAnyway")):
         for name, keys in KEYS.items():
             pod = pending(keys, action=action)
             body = json.dumps({"Pod": pod, "NodeNames": names}).encode()
-            times = measure(servers, verb, body, calls)
-            without, with_it = (quantile(times[each], 0.5) for each in ("without", "with"))
-            title = f"{verb}, {name}"
+            (before, cpu_before), (after, cpu) = measure([without, with_it], verb, body, calls)
             print(
-                f"{title:<36}{without:>10.2f}{with_it:>10.2f}{with_it - without:>8.2f}", flush=True
+                f"{f'{verb}, {name}':<36}{before:>9.2f}{after:>9.2f}{after - before:>8.2f}"
+                f"{cpu - cpu_before:>8.2f}{GOAL_MS:>8g}",
+                flush=True,
             )
 
 
@@ -196,7 +199,7 @@ def main() -> None:
             serving(folder, cluster, [*PLUGINS, "PodTopologySpread"]) as with_it,
         ):
             names = [node["metadata"]["name"] for node in made]
-            compare({"without": without, "with": with_it}, names, options.calls)
+            compare(without, with_it, names, options.calls)
     nodes = snapshot_of(msgspec.convert(made, list[Node])).nodes
     print()
     for each in (1, options.pods, 3 * options.pods):

@@ -204,7 +204,10 @@ class SkewFacet:
         """The same, as places in VERDICTS."""
         first, *others = (skew.column(nodes) for skew in self.skews)
         for column in others:
-            first = [one or other for one, other in zip(first, column, strict=True)]
+            if not any(first):
+                first = column
+            elif any(column):
+                first = [one or other for one, other in zip(first, column, strict=True)]
         return first
 
 
@@ -234,6 +237,8 @@ class HardConstraints:
                 domains = skew.domains_of(kept)
                 chosen = skew.chosen(Counter(domains))
                 kept = list(compress(kept, map(chosen.__contains__, domains)))
+        if kept is nodes:
+            return [True] * len(nodes)
         return list(map(set(kept).__contains__, nodes))
 
     def without(self, node: NodeInfo, victims: Collection[str]) -> Status:

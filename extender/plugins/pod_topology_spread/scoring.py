@@ -55,33 +55,43 @@ class SoftConstraints:
         return id(self)
 
     def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
-        """The counts of each node, None where it is ignored."""
+        """The score of each node: whoever has the same is alike."""
         domains = [soft.labels.column(nodes) for soft in self.softs]
         counts = [
             soft.counts(nodes, column) for soft, column in zip(self.softs, domains, strict=True)
         ]
-        rows: list[tuple[int, ...] | None] = list(zip(*counts, strict=True))
+        live = None
         if any(None in column for column in domains):
             live = [None not in row for row in zip(*domains, strict=True)]
-            rows = [row if lives else None for row, lives in zip(rows, live, strict=True)]
             domains = [list(compress(column, live)) for column in domains]
         self._weights = [
             # More domains make smaller differences, so each pod weighs more.
             log((len(column) if soft.tally is None else len(set(column))) + 2)
             for soft, column in zip(self.softs, domains, strict=True)
         ]
-        return rows
+        rows = list(zip(*counts, strict=True))
+        sums = {row: self._sum(row) for row in set(rows)}
+        scores = list(map(sums.__getitem__, rows))
+        if live is None:
+            return scores
+        return [score if lives else IGNORED for score, lives in zip(scores, live, strict=True)]
 
     def score(self, node: NodeInfo) -> Score:
+        """What the column has for one node, by what it knows of the others."""
+        domains = [soft.labels.column([node]) for soft in self.softs]
+        if [None] in domains:
+            return Score(IGNORED)
+        counts = (
+            soft.counts([node], column) for soft, column in zip(self.softs, domains, strict=True)
+        )
+        return Score(self._sum([count for (count,) in counts]))
+
+    def _sum(self, counts: Sequence[int]) -> int:
         """Upstream's sum, added in the order of the constraints."""
         total = 0.0
-        for soft, weight in zip(self.softs, self._weights, strict=True):
-            domains = soft.labels.column([node])
-            if domains == [None]:
-                return Score(IGNORED)
-            (count,) = soft.counts([node], domains)
+        for soft, weight, count in zip(self.softs, self._weights, counts, strict=True):
             total += count * weight + (soft.constraint.max_skew - 1)
-        return Score(_rounded(total))
+        return _rounded(total)
 
     def normalize(self, scores: Sequence[int]) -> Sequence[int]:
         """The lowest sum is the best; who lacks a key has nothing."""
