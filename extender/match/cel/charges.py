@@ -225,6 +225,8 @@ _COMPARED_AS_ONE: Final = frozenset(
         *("net.IP", "net.CIDR"),
     }
 )
+# A network of no bits has the size 0, which counts where the other side is an error.
+_UNSIZED: Final = frozenset({"net.CIDR"})
 
 
 def _equality(a: Value, b: Value) -> int:
@@ -247,6 +249,6 @@ def charge_of(function: str, overload: str, types: Sequence[Type]) -> Charge:
 
 def _charge_of_equality(overload: str, types: Sequence[Type]) -> Charge:
     names = {type_.name for type_ in types}
-    if names <= _SCALARS or (overload == "equals" and names <= _COMPARED_AS_ONE):
+    if names <= _SCALARS or (overload == "equals" and names <= _COMPARED_AS_ONE - _UNSIZED):
         return _ONE
     return _BY_COMPARISON if overload == "not_equals" else Charge(by_arguments=_equality)

@@ -6,11 +6,13 @@ from types import NoneType
 from typing import Any, Final
 
 from extender.match.cel import library
-from extender.match.cel.declarations import OVERLOADS
+from extender.match.cel.declarations import FUNCTIONS, OVERLOADS
+from extender.match.cel.equality import differs, equals, in_list
 from extender.match.cel.faults import EvaluationError
 from extender.match.cel.types import Type
 from extender.match.cel.values import (
     MISSING,
+    NO_SUCH_OVERLOAD,
     Duration,
     OptionalValue,
     Timestamp,
@@ -18,14 +20,10 @@ from extender.match.cel.values import (
     Uint,
     Value,
     bound_items,
-    equals,
     find,
     from_key,
-    in_list,
     type_name,
 )
-
-NO_SUCH_OVERLOAD: Final = "no such overload"
 
 # Functions that upstream has one implementation of, whatever the overload: their arguments are all
 # evaluated even if one fails, and the text of the error is shorter.
@@ -77,7 +75,7 @@ IMPLEMENTATIONS: Final[Mapping[str, Callable[..., Any]]] = {
     **library.IMPLEMENTATIONS,
     "logical_not": operator.not_,
     "equals": equals,
-    "not_equals": lambda a, b: not equals(a, b),
+    "not_equals": differs,
     "in_list": in_list,
     "in_map": _in_map,
     "add_list": _add_lists,
@@ -86,7 +84,9 @@ IMPLEMENTATIONS: Final[Mapping[str, Callable[..., Any]]] = {
 
 def go_type(value: Value) -> str:
     """What Go calls the type of a value."""
-    return _GO_TYPES.get(type(value)) or type_name(value)
+    return _GO_TYPES.get(type(value)) or f"cel.{type_name(value).split('.')[-1]}".replace(
+        "Named", ""
+    )
 
 
 def is_one_for_all(function: str) -> bool:
@@ -112,7 +112,12 @@ def accepts(parameter: Type, value: Value) -> bool:
 
 
 def dispatcher(function: str, overloads: Sequence[str]) -> Callable[..., Any]:
-    """A function that takes the first of the overloads that accepts the arguments."""
+    """A function that takes the first of the overloads that accepts the arguments.
+
+    With one implementation for all overloads, it does not matter which of them the checker chose.
+    """
+    if function in _ONE_FOR_ALL:
+        overloads = [overload.id for overload in FUNCTIONS[function]]
     candidates = [
         (OVERLOADS[overload].parameters, IMPLEMENTATIONS[overload]) for overload in overloads
     ]

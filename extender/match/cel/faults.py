@@ -17,3 +17,7 @@ class EvaluationError(LeewayError):
 
 class CostLimitError(LeewayError):
     """An evaluation that did too much, or would have built too much. Nothing absorbs it."""
+
+
+class PanicError(LeewayError):
+    """What makes upstream's engine panic: the evaluation ends in an error that nothing absorbs."""

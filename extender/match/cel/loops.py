@@ -7,12 +7,11 @@ for. `all` and `exists` may yet find what decides; the others fail in the end.
 from collections.abc import Hashable, Iterator
 from typing import Any, Final
 
-from extender.match.cel.dispatch import NO_SUCH_OVERLOAD
 from extender.match.cel.faults import EvaluationError
 from extender.match.cel.library.lists import insert, insert_all
 from extender.match.cel.plan import COST_LIMIT, Code, Run, State, caught, over_limit
 from extender.match.cel.plan_ranges import Loop
-from extender.match.cel.values import Value, type_name
+from extender.match.cel.values import NO_SUCH_OVERLOAD, Value, type_name
 
 _END: Final = object()
 _READ: Final = 1  # the accumulator is read, as any variable

@@ -5,7 +5,7 @@ from itertools import accumulate
 from typing import Any, Final
 
 from extender.match.cel.ast import ListExpr, MapExpr, StructExpr
-from extender.match.cel.faults import EvaluationError
+from extender.match.cel.faults import EvaluationError, PanicError
 from extender.match.cel.plan import Code, Run, State, compose, constant
 from extender.match.cel.planning import Planning, ProgramError, Steps, plan_each
 from extender.match.cel.rereading import taken
@@ -32,19 +32,37 @@ def plan_map(planning: Planning, expr: MapExpr) -> Steps:
     )
     optional = tuple(entry.optional for entry in expr.entries)
     if _is_constant(parts, optional):
-        return _constant_map([part.known for part in parts], optional)
-    gather = in_turn(parts)
-
-    def build(s: State) -> Any:
-        return _entries(gather(s), optional)
-
-    return planning.settle(compose(build, parts, cost=_MAP_COST))
+        return _constant_map([part.known for part in parts])
+    return planning.settle(compose(_by_entry(parts, optional), parts, cost=_MAP_COST))
 
 
-def _constant_map(parts: Sequence[Value], optional: Sequence[bool]) -> Code:
+def _by_entry(parts: Sequence[Code], optional: Sequence[bool]) -> Run:
+    """Each entry is entered before the next is evaluated: not every key can be entered."""
+    runs = tuple(part.run for part in parts)
+    keys_and_values = tuple(zip(runs[::2], runs[1::2], optional, strict=True))
+    unspent = _unspent(parts)
+
+    def build(s: State) -> dict[Hashable, Value]:
+        entries: dict[Hashable, Value] = {}
+        begun = 0
+        try:
+            for get_key, get_value, is_optional in keys_and_values:
+                begun += 1
+                key = get_key(s)
+                begun += 1
+                _enter(entries, key, get_value(s), is_optional=is_optional)
+        except EvaluationError:
+            s[0] -= unspent[begun]
+            raise
+        return entries
+
+    return build
+
+
+def _constant_map(parts: Sequence[Value]) -> Code:
     try:
-        return constant(_entries(parts, optional))
-    except EvaluationError as error:
+        return constant(dict(zip(map(map_key, parts[::2]), parts[1::2], strict=True)))
+    except PanicError as error:
         raise ProgramError(str(error)) from None
 
 
@@ -64,11 +82,15 @@ def _is_constant(parts: Iterable[Code], optional: Iterable[bool]) -> bool:
     return all(part.constant for part in parts) and not any(optional)
 
 
+def _unspent(parts: Sequence[Code]) -> Sequence[int]:
+    """By how many parts have begun, the cost of those that have not."""
+    return [*accumulate([part.cost for part in reversed(parts)], initial=0)][::-1]
+
+
 def in_turn(parts: Sequence[Code]) -> Run:
     """All values, in order; where one fails, those that follow are not charged for."""
     runs = tuple(part.run for part in parts)
-    # By how many values there are already, the cost of what is behind the one that fails.
-    refunds = [*accumulate([part.cost for part in reversed(parts)], initial=0)][-2::-1]
+    unspent = _unspent(parts)
 
     def gather(s: State) -> list[Any]:
         values: list[Any] = []
@@ -76,7 +98,7 @@ def in_turn(parts: Sequence[Code]) -> Run:
             for run in runs:
                 values.append(run(s))  # noqa: PERF401  how many there are when one fails, counts
         except EvaluationError:
-            s[0] -= refunds[len(values)]
+            s[0] -= unspent[len(values) + 1]
             raise
         return values
 
@@ -101,19 +123,15 @@ def _present_items(gather: Run, optional: Sequence[bool]) -> Run:
     return build
 
 
-def _entries(parts: Sequence[Value], optional: Sequence[bool]) -> dict[Hashable, Value]:
-    entries: dict[Hashable, Value] = {}
-    for index, is_optional in enumerate(optional):
-        key, value = map_key(parts[2 * index]), parts[2 * index + 1]
-        if not is_optional:
-            entries[key] = value
-        elif type(value) is not OptionalValue:
-            raise EvaluationError(
-                f"cannot initialize optional entry '{shown(parts[2 * index])}'"
-                f" from non-optional value {shown(value)}"
-            )
-        elif value.present:
-            entries[key] = taken(value.value)
-        else:
-            entries.pop(key, None)
-    return entries
+def _enter(entries: dict[Hashable, Value], key: Value, value: Value, *, is_optional: bool) -> None:
+    if not is_optional:
+        entries[map_key(key)] = value
+    elif type(value) is not OptionalValue:
+        raise EvaluationError(
+            f"cannot initialize optional entry '{shown(key)}'"
+            f" from non-optional value {shown(value)}"
+        )
+    elif value.present:
+        entries[map_key(key)] = taken(value.value)
+    else:
+        entries.pop(map_key(key), None)

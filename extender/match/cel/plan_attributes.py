@@ -7,14 +7,14 @@ from collections.abc import Generator, Sequence
 from typing import Any, Final
 
 from extender.match.cel.ast import Call, Constant, Expr, Ident, Select
-from extender.match.cel.dispatch import NO_SUCH_OVERLOAD, go_type
+from extender.match.cel.dispatch import go_type
 from extender.match.cel.faults import EvaluationError
 from extender.match.cel.plan import FIELD_SLOTS, Code, State, charged, compose, constant
 from extender.match.cel.plan_links import KEY_TYPES, Qualifier, linked
 from extender.match.cel.planning import Branch, Planning, ProgramError, Steps, Variable
 from extender.match.cel.rereading import reread, survives_reading
 from extender.match.cel.types import TAINT, Type
-from extender.match.cel.values import OptionalValue, TypeValue
+from extender.match.cel.values import NO_SUCH_OVERLOAD, OptionalValue, TypeValue
 
 TERNARY: Final = "_?_:_"
 _INDEX: Final = "_[_]"

@@ -11,6 +11,7 @@ from extender.match.cel.ast import Call, Expr
 from extender.match.cel.charges import charge_of
 from extender.match.cel.declarations import OVERLOADS
 from extender.match.cel.dispatch import IMPLEMENTATIONS, accepts, dispatcher, is_one_for_all
+from extender.match.cel.equality import in_list
 from extender.match.cel.faults import CostLimitError, EvaluationError
 from extender.match.cel.invocations import Invocation
 from extender.match.cel.plan import FIRST_LOCAL, UNKNOWN, Code, compose, constant
@@ -21,7 +22,7 @@ from extender.match.cel.planning import Branch, Planning, ProgramError, Steps, p
 from extender.match.cel.rereading import taken
 from extender.match.cel.shapes import invoked
 from extender.match.cel.types import STRING, Type
-from extender.match.cel.values import Uint, Value, in_list
+from extender.match.cel.values import Uint, Value
 from extender.match.cel.work import NOTHING, work_of
 
 _CONVERSIONS: Final = frozenset(

@@ -6,14 +6,13 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from extender.match.cel.charges import quarter, tenth
-from extender.match.cel.dispatch import NO_SUCH_OVERLOAD
 from extender.match.cel.faults import EvaluationError
 from extender.match.cel.invocations import Invocation
 from extender.match.cel.library.regex import Pattern, compile_pattern
 from extender.match.cel.plan import Code, Run, State, compose, spend
 from extender.match.cel.planning import Planning, ProgramError
 from extender.match.cel.shapes import invoked
-from extender.match.cel.values import Value, size
+from extender.match.cel.values import NO_SUCH_OVERLOAD, Value, size
 from extender.match.cel.work import FINDING_STEPS, search_steps
 
 _FUNCTIONS: Final = frozenset({"matches", "find", "findAll"})

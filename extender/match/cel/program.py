@@ -7,7 +7,7 @@ from msgspec import Struct
 from extender.match.cel.checked import Checked
 from extender.match.cel.checker import check
 from extender.match.cel.estimate import estimate
-from extender.match.cel.faults import CompileError, CostLimitError, EvaluationError
+from extender.match.cel.faults import CompileError, CostLimitError, EvaluationError, PanicError
 from extender.match.cel.parser import parse
 from extender.match.cel.plan import COST_LIMIT, MAX_STEPS, State
 from extender.match.cel.planner import Plan, plan
@@ -43,19 +43,25 @@ class Program(Struct, frozen=True):
     def evaluate(self, key: str, value: str, effect: str) -> Evaluation:
         """Always the same for the same taint: what bounds it is counted, never timed."""
         s: State = [self.plan.cost, key, value, effect, 0, *self.plan.locals]
-        evaluation = _run(self.plan, s)
+        try:
+            evaluation = _run(self.plan, s)
+        except PanicError as error:
+            return self._evaluate_exactly(s, Evaluation(None, str(error), s[0]))
         if evaluation.cost <= COST_LIMIT or s[4] > MAX_STEPS:
             return evaluation
         return self._evaluate_exactly(s, evaluation)
 
     def _evaluate_exactly(self, s: State, evaluation: Evaluation) -> Evaluation:
-        """Again, for where exactly the limit is crossed: a plan charges in advance what it can."""
+        """Again, for the cost at the very end of it: a plan charges in advance what it can."""
         try:
             exact = plan(_checked(Source(self.expression)), exact=True)
         except ProgramError:  # nested too deeply for that
             return evaluation
         again: State = [exact.cost, *s[1:5], *exact.locals]
-        exact_evaluation = _run(exact, again)
+        try:
+            exact_evaluation = _run(exact, again)
+        except PanicError as error:
+            return Evaluation(None, str(error), again[0])
         return evaluation if again[4] > MAX_STEPS else exact_evaluation
 
 

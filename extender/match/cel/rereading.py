@@ -54,7 +54,7 @@ def _converted(value: Value) -> Value:
         value = value.value
     if type(value) is TypeValue:
         return value.name
-    if type(value) in _PLAIN:
+    if type(value) in _PLAIN or type(value) is EvaluationError:
         return value
     return EvaluationError(f"unsupported conversion to ref.Val: ({_GO_TYPES[type_name(value)]})")
 

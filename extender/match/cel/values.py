@@ -1,4 +1,4 @@
-"""Values at run time: what they are, when they are equal, how large they are, how they print.
+"""Values at run time: what they are, how large they are, what they have inside, how they print.
 
 bool, int, float, str, bytes, None, list and dict are Python's own; lists and dicts are never
 changed once made. The rest is here, or with its functions (`library`). An unsigned integer, a
@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from extender.match.cel.faults import CostLimitError, EvaluationError
+from extender.match.cel.faults import CostLimitError, EvaluationError, PanicError
 
 Value: TypeAlias = object
 
@@ -24,6 +24,7 @@ UINT_MAX: Final = (1 << 64) - 1
 # No value may grow beyond these; the cost limit of upstream would allow less than ten times them.
 MAX_TEXT: Final = 10_000_000
 MAX_ITEMS: Final = 1_000_000
+NO_SUCH_OVERLOAD: Final = "no such overload"
 COST_LIMIT_EXCEEDED: Final = "operation cancelled: actual cost limit exceeded"
 
 
@@ -62,9 +63,16 @@ class TypeValue(Struct, frozen=True, gc=False):
 
 
 class OddKey(Struct, frozen=True, eq=False, gc=False):
-    """A map key that equals only itself: lists, maps, NaN."""
+    """A map key that equals nothing; a list or a map, or that there is nothing, equals itself."""
 
     value: Value
+
+    def __eq__(self, other: object) -> bool:
+        is_one = type(self.value) is list or type(self.value) is dict or self.value is NONE
+        return is_one and type(other) is OddKey and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
 
 
 NONE: Final = OptionalValue(None, present=False)
@@ -85,10 +93,21 @@ _TYPE_NAMES: Final[Mapping[type, str]] = {
     OptionalValue: "optional_type",
     TypeValue: "type",
 }
-_NUMBERS: Final = frozenset({int, Uint, float})
-_AGGREGATES: Final = frozenset({list, dict, OptionalValue})
+NUMBERS: Final = frozenset({int, Uint, float})
 _SIZED: Final = frozenset({str, bytes, list, dict})
 _KEYS_BY_VALUE: Final = frozenset({bool, Uint, float, NoneType, Duration, Timestamp, TypeValue})
+_ADDRESSES: Final = frozenset({"net.IP", "net.CIDR"})
+# To put one of these into a Go map is a panic.
+_UNHASHABLE: Final = {
+    "bytes": "types.Bytes",
+    "kubernetes.Semver": "cel.Semver",
+    "kubernetes.NamedFormat": "cel.Format",
+}
+
+
+def is_object(value: Value) -> bool:
+    """Whether the value is of a type of Kubernetes' libraries."""
+    return type(value) not in _TYPE_NAMES
 
 
 def type_name(value: Value) -> str:
@@ -115,57 +134,6 @@ def bound_items(count: int) -> None:
     """Refuse to build a list or a map that is too large."""
     if count > MAX_ITEMS:
         raise CostLimitError(COST_LIMIT_EXCEEDED)
-
-
-def equals(a: Value, b: Value) -> bool:
-    """CEL's `==`: numbers across their types, the rest only within one type; NaN equals nothing."""
-    kind = type(a)
-    if kind is not type(b):
-        return kind in _NUMBERS and type(b) in _NUMBERS and _numbers_equal(a, b)
-    return _aggregates_equal(a, b) if kind in _AGGREGATES else a == b
-
-
-def _numbers_equal(a: Value, b: Value) -> bool:
-    # An integer is rounded to a double before it is compared with one.
-    if type(a) is float or type(b) is float:
-        return float(a) == float(b)  # type: ignore[arg-type]
-    return a == b
-
-
-def _aggregates_equal(a: Value, b: Value) -> bool:
-    """Not recursive, as values can be nested deeper than calls."""
-    pending = [(a, b)]
-    steps = 0
-    while pending:
-        pairs = _pairs(*pending.pop())
-        if pairs is None:
-            return False
-        steps += len(pairs)
-        bound_items(steps)
-        for pair in pairs:
-            if type(pair[0]) in _AGGREGATES and type(pair[0]) is type(pair[1]):
-                pending.append(pair)
-            elif not equals(*pair):
-                return False
-    return True
-
-
-def _pairs(a: Value, b: Value) -> list[tuple[Value, Value]] | None:
-    """What must be equal for two aggregates of one type to be equal; None if they cannot be."""
-    if type(a) is OptionalValue and type(b) is OptionalValue:
-        return [(a.value, b.value)] if a.present == b.present else None
-    if size(a) != size(b):
-        return None
-    if type(a) is dict and type(b) is dict:
-        return [(value, find(b, from_key(key), key)) for key, value in a.items()]
-    return list(zip(a, b, strict=True))  # type: ignore[call-overload]
-
-
-def in_list(value: Value, items: Sequence[Value]) -> bool:
-    """Whether a list has an element that equals the value."""
-    if type(value) is str:
-        return value in items
-    return any(equals(value, item) for item in items)
 
 
 def index_list(items: Sequence[Value], index: Value) -> Value:
@@ -202,11 +170,14 @@ def map_key(value: Value) -> Hashable:
     kind = type(value)
     if kind is str or kind is int:
         return value
-    if kind is bytes:
-        raise EvaluationError("internal error: runtime error: hash of unhashable type types.Bytes")
     if kind in _KEYS_BY_VALUE and value == value:
         return kind, value
-    return OddKey(value)
+    name = type_name(value)
+    if name in _UNHASHABLE:
+        raise PanicError(
+            f"internal error: runtime error: hash of unhashable type {_UNHASHABLE[name]}"
+        )
+    return (kind, value) if name in _ADDRESSES else OddKey(value)
 
 
 def from_key(key: Hashable) -> Value:
@@ -224,7 +195,7 @@ def find(entries: Mapping[Hashable, Value], value: Value, key: Hashable = MISSIN
     if not entries:
         return MISSING
     found = entries.get(map_key(value) if key is MISSING else key, MISSING)
-    if found is not MISSING or type(value) not in _NUMBERS:
+    if found is not MISSING or type(value) not in NUMBERS:
         return found
     whole = _whole(value) if type(value) is float else int(value)  # type: ignore[call-overload]
     if whole is None:

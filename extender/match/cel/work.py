@@ -9,16 +9,23 @@ from typing import Any, Final
 from msgspec import Struct
 
 from extender.match.cel.declarations import OVERLOADS
+from extender.match.cel.equality import are_plain_lists
 from extender.match.cel.faults import CostLimitError, EvaluationError
 from extender.match.cel.library.regex import compile_pattern
 from extender.match.cel.plan import MAX_STEPS
-from extender.match.cel.values import COST_LIMIT_EXCEEDED, OptionalValue, Value, size
+from extender.match.cel.values import (
+    COST_LIMIT_EXCEEDED,
+    OptionalValue,
+    Value,
+    size,
+)
 
 _TEXTS: Final = frozenset({str, bytes})
 FINDING_STEPS: Final = 10  # there may be a match at every character
 _TOO_LARGE: Final = "expression too large"
 _CONTAINER_STEPS: Final = 8
 _CONTAINERS: Final = frozenset({list, dict, OptionalValue})
+_WEIGHTY: Final = _TEXTS | _CONTAINERS
 
 
 class Work(Struct, frozen=True):
@@ -54,7 +61,9 @@ def heft(value: Value) -> int:
 
 
 def _weighty(items: Any) -> Sequence[Value]:
-    return [item for item in items if type(item) in _TEXTS or type(item) in _CONTAINERS]
+    if _WEIGHTY.isdisjoint(map(type, items)):
+        return ()
+    return [item for item in items if type(item) in _WEIGHTY]
 
 
 def built(value: Value) -> int:
@@ -70,6 +79,8 @@ def search_steps(length: int, pattern_size: int) -> int:
 
 
 def _compared(a: Value, b: Value) -> int:
+    if are_plain_lists(a, b):
+        return min(heft(a), heft(b)) >> 1
     if type(a) in _CONTAINERS and type(b) in _CONTAINERS:
         return 3 * min(heft(a), heft(b))
     return 0

@@ -193,3 +193,23 @@ def test_what_is_no_bool_has_no_truth() -> None:
 def test_operators_have_one_implementation_and_functions_many() -> None:
     assert is_one_for_all("_+_")
     assert not is_one_for_all("indexOf")
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer", "cost"),
+    [
+        pytest.param("1 in dyn(optional.of({1: 2})).value()", True, 4, id="a member of a map"),
+        pytest.param("size(dyn(optional.of('abc')).value()) == 3", True, 5, id="a size of a text"),
+        pytest.param("dyn(optional.of('x')).value() < dyn('y')", True, 4, id="an order of texts"),
+        pytest.param(
+            "string(dyn(optional.of(1)).value()) == '1'",
+            "no such overload: string(int)",
+            5,
+            id="a conversion takes what the checker chose",
+        ),
+    ],
+)
+def test_operators_take_any_values_whatever_the_checker_chose(
+    expression: str, answer: bool | str, cost: int
+) -> None:
+    assert answered(expression) == (answer, cost)

@@ -137,3 +137,81 @@ def test_where_upstream_crashes_there_is_an_error(
     expression: str, answer: tuple[bool | str, int]
 ) -> None:
     assert answered(expression) == answer
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer", "cost"),
+    [
+        pytest.param(
+            "{semver('1.2.3'): 1}.size() == 1",
+            "internal error: runtime error: hash of unhashable type cel.Semver",
+            1,
+            id="a version",
+        ),
+        pytest.param(
+            "{semver('1.2.3'): 1}.size() == 1 || true",
+            "internal error: runtime error: hash of unhashable type cel.Semver",
+            1,
+            id="a version, which nothing absorbs",
+        ),
+        pytest.param(
+            "{format.uri(): taint.value, format.uuid(): taint.key}.size() == 1",
+            "internal error: runtime error: hash of unhashable type cel.Format",
+            3,
+            id="a format",
+        ),
+        pytest.param(
+            "dyn(b'a') in {'a': 1}",
+            "internal error: runtime error: hash of unhashable type types.Bytes",
+            0,
+            id="bytes that are looked for",
+        ),
+        pytest.param(
+            "[b'a'].transformMapEntry(i, v, {v: i}).size() == 1",
+            "internal error: runtime error: hash of unhashable type types.Bytes",
+            3,
+            id="bytes in a loop",
+        ),
+        pytest.param(
+            "[1, 2].exists(x, {dyn(1): 1, dyn(bytes(taint.key)): x}.size() == 1)",
+            "internal error: runtime error: hash of unhashable type types.Bytes",
+            11,
+            id="after others",
+        ),
+    ],
+)
+def test_keys_that_upstream_cannot_hash(expression: str, answer: bool | str, cost: int) -> None:
+    assert answered(expression) == (answer, cost)
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer", "cost"),
+    [
+        pytest.param(
+            "{ip('1.1.1.1'): 1, ip('1.1.1.1'): 2}.size() == 1", True, 34, id="addresses are equal"
+        ),
+        pytest.param(
+            "cidr('1.1.1.1/32') in {cidr('1.1.1.1/32'): 1}", True, 33, id="networks are found"
+        ),
+        pytest.param(
+            "{url('https://a/'): 1, url('https://a/'): 2}.size() == 2",
+            True,
+            34,
+            id="a URL equals nothing",
+        ),
+        pytest.param(
+            "[1, 2].transformMapEntry(i, x, {[1]: x}).size() == 1",
+            "insert failed: key list already exists",
+            69,
+            id="one list is one key",
+        ),
+        pytest.param(
+            "[1, 2].transformMapEntry(i, x, {dyn(optional.none()): x}).size() == 1",
+            "insert failed: key optional_type already exists",
+            73,
+            id="that there is nothing is one key",
+        ),
+    ],
+)
+def test_keys_that_are_objects(expression: str, answer: bool | str, cost: int) -> None:
+    assert answered(expression) == (answer, cost)

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Final
 
+from extender.match.cel.equality import same
 from extender.match.cel.faults import EvaluationError
 from extender.match.cel.library import ordering
-from extender.match.cel.library.sets import distinct, same
+from extender.match.cel.library.sets import distinct
 from extender.match.cel.values import (
     MISSING,
     Value,

@@ -8,18 +8,10 @@ from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import Final
 
-from extender.match.cel.faults import EvaluationError
-from extender.match.cel.values import Duration, Timestamp, Uint, Value, bound_items, equals
+from extender.match.cel.equality import same
+from extender.match.cel.values import Duration, Timestamp, Uint, Value, bound_items
 
 _HASHED: Final = frozenset({str, int, Uint, float, bytes, bool, Duration, Timestamp})
-
-
-def same(a: Value, b: Value) -> bool:
-    """Whether a equals b; here it is no error if they cannot be compared."""
-    try:
-        return equals(a, b)
-    except EvaluationError:
-        return False
 
 
 def distinct(items: list[Value]) -> list[Value]:

@@ -1,7 +1,8 @@
 import pytest
 
+from extender.match.cel.equality import equals
 from extender.match.cel.library.formats import OVERLOADS, NamedFormat
-from extender.match.cel.values import NONE, OptionalValue, Value, equals, size, type_name
+from extender.match.cel.values import NONE, OptionalValue, Value, size, type_name
 
 LABEL = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "

@@ -2,9 +2,10 @@ from ipaddress import IPv4Address
 
 import pytest
 
+from extender.match.cel.equality import equals
 from extender.match.cel.faults import EvaluationError
 from extender.match.cel.library.network import OVERLOADS, Cidr, Ip
-from extender.match.cel.values import Value, equals, size, type_name
+from extender.match.cel.values import Value, size, type_name
 
 KINDS = {
     "unspecified": "ip_is_unspecified",

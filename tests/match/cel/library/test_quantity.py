@@ -3,9 +3,10 @@ from decimal import Decimal
 
 import pytest
 
+from extender.match.cel.equality import equals
 from extender.match.cel.faults import CostLimitError, EvaluationError
 from extender.match.cel.library.quantity import OVERLOADS, Quantity, parse
-from extender.match.cel.values import INT_MAX, INT_MIN, Value, equals, size, type_name
+from extender.match.cel.values import INT_MAX, INT_MIN, Value, size, type_name
 
 FORMAT_WRONG = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"

@@ -1,8 +1,9 @@
 import pytest
 
+from extender.match.cel.equality import equals
 from extender.match.cel.faults import CostLimitError, EvaluationError
 from extender.match.cel.library.semver import OVERLOADS, parse
-from extender.match.cel.values import Value, equals, size, type_name
+from extender.match.cel.values import Value, size, type_name
 
 # Each is less than the next.
 ASCENDING = [

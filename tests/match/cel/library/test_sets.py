@@ -2,10 +2,11 @@ import math
 
 import pytest
 
+from extender.match.cel.equality import equals, same
 from extender.match.cel.faults import CostLimitError, EvaluationError
 from extender.match.cel.library.quantity import OVERLOADS as QUANTITIES
-from extender.match.cel.library.sets import OVERLOADS, distinct, same
-from extender.match.cel.values import MAX_ITEMS, Uint, Value, equals
+from extender.match.cel.library.sets import OVERLOADS, distinct
+from extender.match.cel.values import MAX_ITEMS, Uint, Value
 
 ONE = QUANTITIES["string_to_quantity"]("1")
 SUM_ONE = QUANTITIES["quantity_add_int"](QUANTITIES["string_to_quantity"]("0"), 1)

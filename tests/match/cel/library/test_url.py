@@ -1,8 +1,9 @@
 import pytest
 
+from extender.match.cel.equality import equals
 from extender.match.cel.faults import EvaluationError
 from extender.match.cel.library.url import OVERLOADS
-from extender.match.cel.values import Value, equals, size, type_name
+from extender.match.cel.values import Value, size, type_name
 
 GETTERS = {
     name: f"url_get_{name}" for name in ("scheme", "host", "hostname", "port", "escaped_path")
