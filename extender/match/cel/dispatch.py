@@ -30,7 +30,8 @@ from extender.match.cel.values import (
 _ONE_FOR_ALL: Final = frozenset(
     {
         *("!_", "-_", "@in", "_%_", "_*_", "_+_", "_-_", "_/_", "_<=_", "_<_", "_>=_", "_>_"),
-        *("_==_", "_!=_", "size", "type", "dyn", "matches", "sort", "@sortByAssociatedKeys"),
+        *("_==_", "_!=_", "size", "type", "dyn", "sort", "@sortByAssociatedKeys"),
+        *("matches", "contains", "startsWith", "endsWith"),
     }
 )
 _GO_TYPES: Final[Mapping[type, str]] = {

@@ -109,6 +109,15 @@ def test_the_values_choose(expression: str, answer: bool | str, cost: int) -> No
         pytest.param(
             "[dyn('a')].all(x, x)", "no such overload", 5, id="a predicate that is no bool"
         ),
+        pytest.param(
+            "taint.key.contains(dyn(1))", "no such overload", 5, id="a part that is no text"
+        ),
+        pytest.param(
+            "taint.key.startsWith(dyn(1))", "no such overload", 5, id="a prefix that is no text"
+        ),
+        pytest.param(
+            "dyn(1).endsWith('a')", "no such overload", 1, id="a suffix of what is no text"
+        ),
     ],
 )
 def test_no_function_takes_the_values(expression: str, answer: bool | str, cost: int) -> None:

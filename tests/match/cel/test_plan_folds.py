@@ -31,6 +31,36 @@ from tests.match.cel.evaluating import answered
             20,
             id="a bound variable in a loop",
         ),
+        pytest.param(
+            "[1].exists(x, x == 1) && [2].exists(x, x == 2)", True, 14, id="one loop behind another"
+        ),
+        pytest.param(
+            "[1].exists(x, [2].exists(x, x == 2) && x == 1)",
+            True,
+            14,
+            id="a variable behind a hidden one",
+        ),
+        pytest.param(
+            "[1].map(x, [2].map(x, x + 1)[0] + x) == [4]",
+            True,
+            33,
+            id="a variable behind a hidden one, in lists",
+        ),
+        pytest.param(
+            "optional.of(1).optMap(x, optional.of(2).optMap(x, x + 1).value() + x).value() == 4",
+            True,
+            17,
+            id="a bound variable behind a hidden one",
+        ),
+        pytest.param("[1, 2].map(x, [x]) == [[1], [2]]", True, 48, id="lists of lists"),
+        pytest.param("[1, 2].map(x, x > 1, [x]) == [[2]]", True, 29, id="some lists of lists"),
+        pytest.param("[1].transformMap(i, v, [v]) == {0: [1]}", True, 16, id="maps out of lists"),
+        pytest.param(
+            "{'a': 1}.transformMap(k, v, {v: k}) == {'a': {1: 'a'}}", True, 37, id="maps of maps"
+        ),
+        pytest.param(
+            "{'a': 1}.transformMapEntry(k, v, {v: k}) == {1: 'a'}", True, 36, id="maps out of maps"
+        ),
     ],
 )
 def test_a_macro(expression: str, answer: bool | str, cost: int) -> None:

@@ -56,6 +56,10 @@ from tests.match.cel.evaluating import answered
             0,
             id="a constant that is no key",
         ),
+        pytest.param(
+            "has({'a': taint.key}.b)", False, 33, id="has of what is not there costs the same"
+        ),
+        pytest.param("has([{'a': 1}][0].a)", True, 2, id="has of an element"),
     ],
 )
 def test_a_link(expression: str, answer: bool | str, cost: int) -> None:

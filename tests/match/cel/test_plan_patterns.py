@@ -44,6 +44,15 @@ from tests.match.cel.evaluating import answered
         ),
         pytest.param("taint.key.matches(taint.value)", False, 7, id="out of the taint"),
         pytest.param("taint.key.matches(dyn(1))", "no such overload", 5, id="that is no text"),
+        pytest.param(
+            "'1234567890123456789'.matches('a')", False, 2, id="on a text of nineteen characters"
+        ),
+        pytest.param(
+            "(taint.effect + taint.value + 'abcdef').matches('a')",
+            True,
+            10,
+            id="on a text that is not known, of nineteen characters",
+        ),
     ],
 )
 def test_a_pattern(expression: str, answer: bool | str, cost: int) -> None:
