@@ -15,6 +15,7 @@ from extender.cluster.live import LiveSource
 from extender.config.schema import Config
 from extender.plugins import DEFAULT_WEIGHTS, resources
 from extender.plugins.pod_topology_spread import REASON, REASON_IN_FLIGHT
+from extender.server import catch_up
 from extender.server.verbs import IN_FLIGHT
 from tests.builders import JSON, PREFIX, node_json, taint, toleration
 from tests.cluster.apiserver import ScriptedServer, a_placed_pod, anonymous, eventually, scripted
@@ -23,6 +24,7 @@ from tests.serving import Client, names_request, nodes_request, served
 ZONE = "topology.kubernetes.io/zone"
 HOST = "kubernetes.io/hostname"
 WEB = {"app": "web"}
+PATIENT = Config(catch_up=5.0)
 
 
 def zoned(count: int, zones: Sequence[str] = "abc") -> list[JSON]:
@@ -71,6 +73,15 @@ class Run:
         answer: JSON = await self.client.ask("filter", body)
         return answer
 
+    async def passing(self, pod: JSON, *, whole: bool) -> list[str]:
+        """The names of all nodes that pass, asked in either mode."""
+        if not whole:
+            names: list[str] = (await self.filter(pod))["NodeNames"]
+            return names
+        body = nodes_request(pod, *self.nodes.values())
+        nodes = (await self.client.ask("filter", body))["Nodes"]
+        return [node["metadata"]["name"] for node in nodes["items"]]
+
     def place(self, pod: JSON, node: str) -> None:
         """What the scheduler decides is the truth from now on, whoever has heard of it."""
         self.placed[pod["metadata"]["name"]] = node
@@ -93,19 +104,19 @@ class Run:
 
 
 @contextlib.asynccontextmanager
-async def running(*nodes: JSON) -> AsyncIterator[Run]:
+async def running(*nodes: JSON, config: Config | None = None) -> AsyncIterator[Run]:
     async with scripted() as api:
         api.put("nodes", *nodes)
         source = LiveSource(ApiServer(anonymous(api)), resources(DEFAULT_WEIGHTS))
-        async with served(Config(), source) as client:
+        async with served(config or Config(), source) as client:
             await eventually(lambda: source.state().problem is None)
             by_name = {node["metadata"]["name"]: node for node in nodes}
             yield Run(api, source, client, by_name)
 
 
-async def burst(run: Run, pods: Sequence[JSON], delay: float, seed: int = 1) -> int:
+async def burst(run: Run, pods: Sequence[JSON], delay: float, *, whole: bool = False) -> int:
     """Schedule pods as kube-scheduler does, one after the other; how often one was put off."""
-    chance = random.Random(seed)  # noqa: S311 - a test, no secret
+    chance = random.Random(1)  # noqa: S311 - a test, no secret
     waiting, binding, put_off = list(pods), set[asyncio.Task[None]](), 0
 
     async def bind_later(pod: JSON, node: str) -> None:
@@ -114,13 +125,13 @@ async def burst(run: Run, pods: Sequence[JSON], delay: float, seed: int = 1) -> 
 
     while waiting:
         pod = waiting.pop(0)
-        answer = await run.filter(pod)
-        if not answer["NodeNames"]:
+        names = await run.passing(pod, whole=whole)
+        if not names:
             put_off += 1
             waiting.append(pod)
             await asyncio.sleep(0.005)
             continue
-        scores = await run.client.ask("prioritize", names_request(pod, *answer["NodeNames"]))
+        scores = await run.client.ask("prioritize", names_request(pod, *names))
         best = max(each["Score"] for each in scores)
         node = chance.choice([each["Host"] for each in scores if each["Score"] == best])
         run.place(pod, node)
@@ -141,10 +152,12 @@ async def test_a_burst_never_exceeds_the_skew_although_binds_are_seen_late() -> 
     assert (put_off, left) == (0, 0)
 
 
-async def test_a_burst_over_zones_and_hosts_at_once() -> None:
+@pytest.mark.parametrize("whole", [False, True], ids=["names", "whole nodes"])
+async def test_a_burst_over_zones_and_hosts_at_once(whole: bool) -> None:
     both = constraint(ZONE), constraint(HOST)
     async with running(*zoned(12)) as run:
-        await burst(run, [spread_pod(f"p{i}", *both) for i in range(60)], delay=0.05)
+        pods = [spread_pod(f"p{i}", *both) for i in range(60)]
+        await burst(run, pods, delay=0.05, whole=whole)
 
     assert len(run.placed) == 60
     assert run.worst == {ZONE: 1, HOST: 1}
@@ -200,6 +213,13 @@ async def test_while_a_pod_is_in_flight_the_next_one_waits_and_then_goes_to_one_
     }
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for a second."""
+    monkeypatch.setattr(catch_up, "IN_FLIGHT_SECONDS", 0.2)
+
+
+@pytest.mark.usefixtures("impatient")
 async def test_a_pod_in_flight_that_does_not_arrive_makes_an_error_and_no_refusal() -> None:
     """Nobody would tell kube-scheduler to ask again, but an error it retries by itself."""
     async with running(*zoned(3)) as run:
@@ -216,15 +236,15 @@ async def test_a_pod_in_flight_that_does_not_arrive_makes_an_error_and_no_refusa
     assert len(free["NodeNames"]) == 1
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_who_is_refused_only_for_a_pod_in_flight_is_not_refused_before_it_is_seen() -> None:
     """If it failed nobody would tell kube-scheduler; once it is there, a refusal is one."""
     async with running(*zoned(2, "ab")) as run:
         await run.filter(spread_pod("p0"), ["n0"])
         stuck = await run.filter(spread_pod("p1"), ["n0"])
-        waiting = asyncio.create_task(run.filter(spread_pod("p1"), ["n0"]))
-        await asyncio.sleep(0.005)
         run.bind(spread_pod("p0"), "n0")
-        refused = await waiting
+        await run.seen()
+        refused = await run.filter(spread_pod("p1"), ["n0"])
 
     assert (stuck["Error"], stuck["FailedAndUnresolvableNodes"]) == (IN_FLIGHT, {})
     assert (refused["Error"], refused["FailedAndUnresolvableNodes"]) == ("", {"n0": REASON})
@@ -254,10 +274,9 @@ async def test_whole_nodes_are_judged_with_the_pods_of_the_cluster() -> None:
 
 
 async def test_a_refusal_is_held_for_a_pod_that_leaves() -> None:
-    async with running(*zoned(2, "ab")) as run:
+    async with running(*zoned(2, "ab"), config=PATIENT) as run:
         run.bind(spread_pod("p0"), "n0")
         await run.seen()
-        await run.filter(spread_pod("p1"), ["n0"])
         waiting = asyncio.create_task(run.filter(spread_pod("p1"), ["n0"]))
         await asyncio.sleep(0.005)
         run.api.delete("pods", "p0", "default")
