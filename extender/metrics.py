@@ -6,7 +6,8 @@ aggregate; no label holds the name of a pod or a node.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from http import HTTPStatus
+from typing import Any, Final, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -53,6 +54,9 @@ _HELP: Final = {
 MAX_PROFILES: Final = 20
 MAX_PROFILE_LENGTH: Final = 253
 OTHER_PROFILE: Final = "other"
+_OK: Final = str(HTTPStatus.OK.value)
+
+M = TypeVar("M", Counter, Histogram)
 
 # A refusal is what a filter is for; only a fault makes the call as a whole anything but success.
 _WORST_FIRST: Final = (
@@ -153,6 +157,7 @@ class Metrics:
         self.admissions = counter("leeway_admission_requests", "kind", "allowed", "code")
         self.admission_seconds = seconds("leeway_admission_request_duration_seconds")
         self._profiles: set[str] = set()
+        self._children: dict[tuple[object, tuple[str, ...]], Any] = {}
         _build_info(registry)
 
     def watch_programs(self, programs: Programs) -> None:
@@ -168,6 +173,12 @@ class Metrics:
             self._profiles.add(scheduler_name)
         return scheduler_name
 
+    def count_request(self, verb: str, mode: str, nodes: int, seconds: float) -> None:
+        """Count one request that was answered."""
+        self._child(self.requests, verb, mode, _OK).inc()
+        self._child(self.request_seconds, verb, mode).observe(seconds)
+        self._child(self.request_nodes, verb, mode).observe(nodes)
+
     def count_call(self, ledger: Ledger, profile: str) -> None:
         """Count what the plugins did in one call."""
         seconds: dict[ExtensionPoint, float] = {}
@@ -179,19 +190,27 @@ class Metrics:
             self._count_evaluation(evaluation, profile)
         for point, taken in seconds.items():
             status = _summary(codes[point]).value
-            self.point_seconds.labels(point.value, status, profile).observe(taken)
+            self._child(self.point_seconds, point.value, status, profile).observe(taken)
         self._count_findings(ledger.findings)
 
     def _count_evaluation(self, evaluation: Evaluation, profile: str) -> None:
-        point = evaluation.extension_point.value
+        plugin, point = evaluation.plugin, evaluation.extension_point.value
         for code, count in evaluation.codes.items():
-            self.evaluations.labels(evaluation.plugin, point, profile, code.value).inc(count)
+            self._child(self.evaluations, plugin, point, profile, code.value).inc(count)
         status = _summary(evaluation.codes).value
-        self.plugin_seconds.labels(evaluation.plugin, point, status).observe(evaluation.seconds)
+        self._child(self.plugin_seconds, plugin, point, status).observe(evaluation.seconds)
+
+    def _child(self, metric: M, *labels: str) -> M:
+        """The series with these labels, which are bounded; it is looked up once."""
+        key = metric, labels
+        child = self._children.get(key)
+        if child is None:
+            child = self._children[key] = metric.labels(*labels)
+        return child
 
     def _count_findings(self, findings: Iterable[Finding]) -> None:
         for finding in findings:
-            self.parse_failures.labels(finding.source, finding.kind).inc()
+            self._child(self.parse_failures, finding.source, finding.kind).inc()
 
 
 def _summary(codes: Iterable[Code]) -> Code:

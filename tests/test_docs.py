@@ -16,7 +16,7 @@ from aiohttp import web
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
 
-from extender import cli, plugins, wire
+from extender import cli, plugins
 from extender.cli import config as config_command
 from extender.cli import serve, version
 from extender.cluster.source import FileSource, NoSource
@@ -36,6 +36,7 @@ from extender.server.scheduler import SchedulerDoor
 from extender.server.status import Callers, Readiness
 from extender.server.verbs import Verbs
 from extender.server.webhook import AdmissionDoor
+from extender.wire import messages
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -185,7 +186,7 @@ def reasons() -> Iterator[str]:
     found = [
         import_module(f"extender.plugins.{m.name}") for m in pkgutil.iter_modules(plugins.__path__)
     ]
-    for module in (wire, *found):
+    for module in (messages, *found):
         for name, value in vars(module).items():
             if name.startswith("REASON"):
                 named = re.sub(r"\{(\w+)\}", r"<\1>", value)

@@ -14,6 +14,7 @@ import msgspec
 from extender.cluster import resources
 from extender.cluster.changes import Changes
 from extender.cluster.resources import Key, Resource
+from extender.framework.node_table import NodeTable
 from extender.framework.pod_index import PodIndex
 from extender.framework.pods import PodInfo
 from extender.framework.snapshot import Interner, NodeInfo, Snapshot
@@ -82,6 +83,7 @@ class NodeStore(Kept[NodeInfo]):
     ) -> None:
         super().__init__()
         self._interner = Interner()
+        self.table = NodeTable()
         self._changes = changes or Changes()
         self._on_change = on_change
 
@@ -90,16 +92,18 @@ class NodeStore(Kept[NodeInfo]):
         new, old = self._interner.node_info(obj), self._objects.get(key)
         if old is None or not new.same_as(old):
             self._objects[key] = new
+            self.table.put(key, new)
             self._changed(key)
 
     def remove(self, key: Key) -> None:
         """The node is gone."""
         if self._objects.pop(key, None) is not None:
+            self.table.remove(key)
             self._changed(key)
 
     def snapshot(self) -> Snapshot:
         """The nodes alone; holds until the event loop runs again."""
-        return Snapshot(self.objects, self._changes.of((_NODES,)))
+        return Snapshot(self.objects, self._changes.of((_NODES,)), table=self.table)
 
     async def changed(self, since: int, seconds: float) -> bool:
         """Wait until a node has changed since a generation; whether one has."""
@@ -232,4 +236,5 @@ class ClusterCache:
             pods=self.index if pods else None,
             volumes=self._volumes if volumes else None,
             generations=self.changes.generations,
+            table=self.nodes.table,
         )

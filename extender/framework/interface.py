@@ -10,7 +10,8 @@ from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, runtime_checkable
 
-from extender.framework.snapshot import NodeInfo, Snapshot
+from extender.framework.node_info import Facet, NodeInfo
+from extender.framework.snapshot import Snapshot
 from extender.match.cel.programs import Programs
 from extender.match.findings import Finding
 from extender.match.gates import FeatureGates
@@ -96,14 +97,6 @@ class Score:
 
     value: int
     findings: frozenset[Finding] = frozenset()
-
-
-class Facet(Hashable, Protocol):
-    """What of a node a verdict depends on: nodes alike in it are asked once."""
-
-    def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
-        """One key a node, in order; equal keys promise equal verdicts."""
-        ...
 
 
 class NodeFilter(Protocol):

@@ -81,6 +81,7 @@ class Memory(Generic[Q, A]):
     def _forget(self, thread: Thread[Q, A]) -> None:
         self._answers -= thread.counted
         thread.kept = False
+        thread.answers = {}  # whoever still holds the thread must not hold these
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 Nodes with the same taints hold the same TaintSet, so that a verdict on it is found by identity.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 from weakref import WeakValueDictionary
 
 from msgspec import Struct
@@ -39,6 +39,14 @@ class NodeInfo(Struct, frozen=True, gc=False, eq=False):
             and self.unschedulable == other.unschedulable
             and self.labels == other.labels
         )
+
+
+class Facet(Hashable, Protocol):
+    """What of a node a verdict depends on: nodes alike in it are asked once."""
+
+    def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
+        """One key a node, in order; equal keys promise equal verdicts."""
+        ...
 
 
 class LabelOf(dict[NodeInfo, str | None]):

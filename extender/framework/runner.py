@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
-from operator import not_
+from operator import mul, not_
 from typing import Final, TypeVar
 
 from extender.framework import narrowing
@@ -33,6 +33,8 @@ from extender.model.core_v1 import Pod
 MAX_EXTENDER_PRIORITY: Final = 10
 
 Case = tuple[Hashable, ...]
+# A plugin's name, its question, and what is remembered of it.
+FilterThread = tuple[str, NodeFilter, Thread[NodeFilter, Status]]
 Q = TypeVar("Q", NodeFilter, NodeScorer)
 A = TypeVar("A", Status, Score)
 
@@ -71,7 +73,7 @@ def run_filter(
     """
     ledger = Ledger(clock)
     memory = Memory() if memory is None else memory
-    threads = _parse_all(profile, pod, snapshot, ledger, memory)
+    threads = parse_filters(profile, pod, snapshot, ledger, memory)
     if isinstance(threads, Status):
         return FilterResult([threads] * len(candidates), ledger, threads)
 
@@ -97,17 +99,17 @@ def run_filter(
     return FilterResult(statuses, ledger, questions=questions)
 
 
-def _parse_all(
+def parse_filters(
     profile: Profile,
     pod: Pod,
     snapshot: Snapshot,
     ledger: Ledger,
     memory: Memory[NodeFilter, Status],
-) -> list[tuple[str, NodeFilter, Thread[NodeFilter, Status]]] | Status:
+) -> list[FilterThread] | Status:
     """The questions of every plugin that has one, or the status that settles every node."""
     threads = []
     for plugin in profile.filters:
-        thread = _parse(
+        thread = parse(
             plugin, ExtensionPoint.PRE_FILTER, plugin.pre_filter, pod, snapshot, ledger, memory
         )
         if not isinstance(thread.outcome, Status):
@@ -136,7 +138,7 @@ def run_score(
     silent = ScoreResult([0] * len(candidates), ledger)
     weighed: list[tuple[int, Sequence[Hashable], Mapping[Hashable, int]]] = []
     for plugin, weight in profile.scorers:
-        thread = _parse(
+        thread = parse(
             plugin, ExtensionPoint.SCORE, plugin.pre_score, pod, snapshot, ledger, memory
         )
         if not isinstance(thread.outcome, Status):
@@ -157,7 +159,7 @@ def explain(
     memory: Memory[NodeFilter, Status] = Memory()
     statuses: list[Status] = []
     for plugin in profile.filters:
-        thread = _parse(
+        thread = parse(
             plugin, ExtensionPoint.PRE_FILTER, plugin.pre_filter, pod, snapshot, ledger, memory
         )
         outcome = thread.outcome
@@ -168,10 +170,10 @@ def explain(
     return statuses
 
 
-def _parse(
+def parse(
     plugin: Plugin,
     point: ExtensionPoint,
-    parse: Callable[[Pod, Snapshot], Q | Status],
+    begin: Callable[[Pod, Snapshot], Q | Status],
     pod: Pod,
     snapshot: Snapshot,
     ledger: Ledger,
@@ -187,7 +189,7 @@ def _parse(
         key = None if rules is None else (id(plugin), rules)
         thread = None if key is None else memory.recall(key)
         if thread is None:
-            outcome = parse(pod, snapshot)
+            outcome = begin(pod, snapshot)
             thread = Thread(_signed(outcome, plugin) if isinstance(outcome, Status) else outcome)
             if key is not None:
                 memory.keep(key, thread)
@@ -206,6 +208,12 @@ def _signed(status: Status, plugin: Plugin) -> Status:
     return replace(status, plugin=plugin.name)
 
 
+def signed_verdict(name: str, question: NodeFilter, node: NodeInfo) -> Status:
+    """What a plugin says of a node, with the name of the plugin to it."""
+    verdict = question.filter(node)
+    return verdict if verdict is SUCCESS else replace(verdict, plugin=name)
+
+
 def _judge(
     name: str,
     question: NodeFilter,
@@ -221,10 +229,7 @@ def _judge(
         for key, node in dict(zip(column, nodes, strict=True)).items():
             verdict = answers.get(key)
             if verdict is None:
-                verdict = question.filter(node)
-                if verdict is not SUCCESS:
-                    verdict = replace(verdict, plugin=name)
-                answers[key] = verdict
+                verdict = answers[key] = signed_verdict(name, question, node)
             verdicts[key] = verdict
     except Exception as exc:  # noqa: BLE001 - becomes the answer's Error, signed
         column = [None] * len(nodes)
@@ -271,11 +276,20 @@ def _score(
 def _weighted_means(
     weighed: Sequence[tuple[int, Sequence[Hashable], Mapping[Hashable, int]]],
 ) -> Sequence[int]:
-    """The mean of 0 to 100 over all weights, scaled to the extender's 10 and rounded half up."""
-    unit = MAX_NODE_SCORE * sum(weight for weight, _, _ in weighed)
+    """The mean over all weights of each candidate."""
     cases: list[Case] = list(zip(*(column for _, column, _ in weighed), strict=True))
-    scaled: dict[Case, int] = {}
-    for case in set(cases):
-        total = sum(w * scores[key] for key, (w, _, scores) in zip(case, weighed, strict=True))
-        scaled[case] = (2 * MAX_EXTENDER_PRIORITY * total + unit) // (2 * unit)
+    weights = [weight for weight, _, _ in weighed]
+    scaled: dict[Case, int] = {
+        case: weighted_mean(
+            weights, [scores[key] for key, (_, _, scores) in zip(case, weighed, strict=True)]
+        )
+        for case in set(cases)
+    }
     return list(map(scaled.__getitem__, cases))
+
+
+def weighted_mean(weights: Sequence[int], scores: Sequence[int]) -> int:
+    """The mean of scores of 0 to 100, scaled to the extender's 10 and rounded half up."""
+    unit = MAX_NODE_SCORE * sum(weights)
+    total: int = sum(map(mul, weights, scores))
+    return (2 * MAX_EXTENDER_PRIORITY * total + unit) // (2 * unit)

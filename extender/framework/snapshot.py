@@ -6,6 +6,7 @@ from operator import attrgetter
 from typing import Final
 
 from extender.framework.node_info import Interner, NodeInfo, TaintSet
+from extender.framework.node_table import NodeTable
 from extender.framework.pod_index import PodIndex
 from extender.framework.volumes import Volumes
 from extender.match.selectors import Term
@@ -35,6 +36,7 @@ class Snapshot:
     pods: PodIndex | None = None  # None: nobody told us of pods
     volumes: Volumes | None = None  # None: nobody told us of volumes
     generations: Mapping[str, int] = field(default_factory=dict)  # by resource
+    table: NodeTable | None = field(default=None, compare=False)  # the same nodes, as rows
 
     def generation_of(self, resources: Iterable[str]) -> int:
         """One number for several resources; it changes whenever one of them does."""
@@ -44,8 +46,8 @@ class Snapshot:
 def snapshot_of(nodes: Iterable[Node], *, generation: int = 0) -> Snapshot:
     """A snapshot of these nodes; of two with one name the later stands."""
     interner = Interner()
-    infos = map(interner.node_info, nodes)
-    return Snapshot({info.name: info for info in infos}, generation)
+    infos = {info.name: info for info in map(interner.node_info, nodes)}
+    return Snapshot(infos, generation, table=NodeTable(infos.values()))
 
 
 @dataclass(frozen=True, slots=True)

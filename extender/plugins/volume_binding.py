@@ -55,9 +55,9 @@ class VolumeBinding:
     name: ClassVar[str] = "VolumeBinding"
     settings: Settings
 
-    def rules(self, _pod: Pod) -> Hashable | None:
-        """The question depends on claims and volumes too, so nothing is remembered."""
-        return None
+    def rules(self, pod: Pod) -> Hashable | None:
+        """A question depends on claims and volumes too; a pod without claims never has one."""
+        return None if any(volumes.claims_of(pod)) else ()
 
     def pre_filter(self, pod: Pod, snapshot: Snapshot) -> NodeFilter | Status:
         """Find the volumes of the pod's claims; SKIP if it has none."""

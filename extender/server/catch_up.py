@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Final, Literal
 
 from extender.cluster.source import ClusterSource, Watching
-from extender.server.verbs import Answer
+from extender.server.answers import Answer
 
 Result = Literal["passed", "refused", "skipped"]
 

@@ -4,28 +4,28 @@ One place where a request is read, measured, logged, and where a fault becomes a
 kube-scheduler reads nothing but 200, and only filter has a field to say what went wrong.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from time import perf_counter
 from typing import Protocol
 
-from aiohttp import hdrs, web
+from aiohttp import web
 
-from extender import wire
 from extender.config.schema import Limits
 from extender.errors import LeewayError
-from extender.framework.ledger import Ledger
 from extender.metrics import Metrics
-from extender.model.core_v1 import Pod
 from extender.server import bodies, doors
+from extender.server.accounts import Accounts
+from extender.server.answers import Answer
 from extender.server.catch_up import CatchUp
 from extender.server.doors import STATUS_OF_FAULT, Door
 from extender.server.expressions import DeferredError
-from extender.server.notices import Notices
-from extender.server.profiles import Profiles, scheduler_name
+from extender.server.profiles import Profiles
 from extender.server.status import Callers
-from extender.server.verbs import Answer, Verbs
+from extender.server.verbs import Verbs
+from extender.wire import messages as wire
 
 log = logging.getLogger("leeway.scheduler")
 
@@ -51,12 +51,9 @@ class SchedulerDoor(Door):
     ) -> None:
         super().__init__()
         self._verbs = verbs
-        self._profiles = profiles
         self._catch_up = catch_up
         self._limits = limits
-        self._metrics = metrics
-        self._callers = callers
-        self._notices = Notices()
+        self._accounts = Accounts(profiles, metrics, callers)
 
     def app(self) -> web.Application:
         """The routes; anything else is 404, another method 405."""
@@ -87,28 +84,11 @@ class SchedulerDoor(Door):
         except Exception as exc:  # noqa: BLE001 - the door: whatever breaks below ends here
             return self._fault(request, verb, exc)
         seconds = perf_counter() - begun
-        self._count(verb, result, seconds)
-        self._callers.record(
-            doors.remote(request),
-            _user_agent(request),
-            verb,
-            result.mode,
-            _certificate(request),
-        )
-        if result.ledger is not None:
-            self._log_ledger(verb, result.ledger)
-        log.log(
-            logging.WARNING if result.error else logging.INFO,
-            verb,
-            extra={"fields": _log_fields(result, seconds)},
-        )
+        # In the next turn of the loop, when the answer is on its way; nothing that the client
+        # sends after it is read before that.
+        loop = asyncio.get_running_loop()
+        loop.call_soon(self._accounts.enter, request, verb, result, seconds)
         return web.Response(body=result.body, content_type="application/json")
-
-    def _log_ledger(self, verb: str, ledger: Ledger) -> None:
-        for fault in ledger.faults:
-            if not isinstance(fault, LeewayError):  # the answer has the sentence of those
-                log.error("a plugin broke", exc_info=fault, extra={"fields": {"verb": verb}})
-        self._notices.log(ledger.findings)
 
     async def _answered(self, answer: Verb, body: bytes) -> Answer:
         try:
@@ -120,21 +100,8 @@ class SchedulerDoor(Door):
     async def _held(self, result: Answer, body: bytes) -> Answer:
         result, held = await self._catch_up.hold(result, lambda: self._verbs.filter(body))
         if held is not None:
-            self._metrics.catch_ups.labels(held).inc()
+            self._accounts.caught_up(held)
         return result
-
-    def _count(self, verb: str, result: Answer, seconds: float) -> None:
-        metrics = self._metrics
-        metrics.requests.labels(verb, result.mode, HTTPStatus.OK.value).inc()
-        metrics.request_seconds.labels(verb, result.mode).observe(seconds)
-        metrics.request_nodes.labels(verb, result.mode).observe(result.nodes)
-        if result.ledger is not None:
-            metrics.count_call(result.ledger, self._profile_label(result.pod))
-
-    def _profile_label(self, pod: Pod) -> str:
-        if self._profiles.configured:
-            return self._profiles.of(pod).name
-        return self._metrics.profile_label(scheduler_name(pod))
 
     def _fault(self, request: web.Request, verb: str, exc: Exception) -> web.Response:
         if isinstance(exc, LeewayError):
@@ -147,38 +114,13 @@ class SchedulerDoor(Door):
             log.error("internal fault", exc_info=exc, extra={"fields": {"verb": verb}})
         if verb != "filter":
             return self._refuse(request, verb, HTTPStatus.INTERNAL_SERVER_ERROR, sentence)
-        self._metrics.requests.labels(verb, "", HTTPStatus.OK.value).inc()
-        log.warning(verb, extra={"fields": {"code": HTTPStatus.OK.value, "error": sentence}})
+        self._accounts.refuse(verb, HTTPStatus.OK, {"error": sentence})
         body = wire.encode_filter_fault(sentence)
         return web.Response(body=body, content_type="application/json")
 
     def _refuse(
         self, request: web.Request, verb: str, status: HTTPStatus, sentence: str
     ) -> web.Response:
-        self._metrics.requests.labels(verb, "", status.value).inc()
-        fields = {"code": status.value, "remote": doors.remote(request), "error": sentence[:300]}
-        log.warning(verb, extra={"fields": fields})
+        fields = {"remote": doors.remote(request), "error": sentence[:300]}
+        self._accounts.refuse(verb, status, fields)
         return doors.refusal(request, status, sentence)
-
-
-def _certificate(request: web.Request) -> str | None:
-    """The common name of the client certificate, where the caller had to show one."""
-    shown = request.get_extra_info("peercert") or {}
-    names = (name for part in shown.get("subject", ()) for name in part)
-    return next((value for key, value in names if key == "commonName"), None)
-
-
-def _user_agent(request: web.Request) -> str:
-    return request.headers.get(hdrs.USER_AGENT, "")
-
-
-def _log_fields(result: Answer, seconds: float) -> dict[str, object]:
-    meta = result.pod.metadata
-    fields: dict[str, object] = {
-        "mode": result.mode,
-        "pod": f"{meta.namespace}/{meta.name}" if meta else "/",
-        "nodes": result.nodes,
-        "passed": result.passed,
-        "ms": round(seconds * 1000, 3),
-    }
-    return fields | ({"error": result.error} if result.error else {})

@@ -4,47 +4,26 @@ Knows nothing of HTTP. Raises BadRequestError for a body that makes no sense, an
 where nothing can be judged; filter says the latter in its answer, as only it has a field for it.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import compress
+from collections.abc import Sequence
 from time import perf_counter
-from typing import Final
 
-from extender import plugins, wire
 from extender.cluster.source import ClusterSource
 from extender.errors import NoClusterError, NotSyncedError, PluginError
 from extender.framework import preemption, runner
-from extender.framework.interface import Code, Status
-from extender.framework.ledger import Ledger
+from extender.framework.interface import Code, Profile
 from extender.framework.memory import Memories
-from extender.framework.runner import FilterResult
+from extender.framework.precedents import FilterPrecedent
 from extender.framework.snapshot import Interner, NodeInfo, Snapshot
 from extender.model.core_v1 import Pod
+from extender.server import answers
+from extender.server.answers import Answer, Verdict
+from extender.server.bulk import MIN_NODES, Bulk, Case
 from extender.server.expressions import Expressions
 from extender.server.profiles import Profiles
-from extender.wire import FilterArgs, PreemptArgs
-
-CUT_OFF: Final = "no node passes as the cluster last was, and the API server is out of reach"
-# Plugins that may refuse the pod for what the cluster has, whatever the node.
-_BY_CLUSTER: Final = frozenset({"VolumeBinding"})
-IN_FLIGHT: Final = "no node passes until it is known where a pod in flight went"
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The body of an answer, and what the log and the metrics want to know about it."""
-
-    body: bytes
-    pod: Pod
-    mode: str
-    nodes: int
-    passed: int
-    ledger: Ledger | None = None
-    error: str = ""
-    # What news could turn a refusal into a pass, and its generation; none if no news could.
-    resources: frozenset[str] = frozenset()
-    generation: int | None = None
-    unsettled: bool = False  # only pods in flight stand in the way
+from extender.wire import messages as wire
+from extender.wire import splitting
+from extender.wire.listings import Listings
+from extender.wire.messages import FilterArgs, PreemptArgs
 
 
 class Verbs:
@@ -54,63 +33,86 @@ class Verbs:
     more work than should be done at once.
     """
 
-    def __init__(self, source: ClusterSource, profiles: Profiles) -> None:
+    def __init__(
+        self, source: ClusterSource, profiles: Profiles, *, min_nodes: int = MIN_NODES
+    ) -> None:
         self._source = source
         self._profiles = profiles
         self.expressions = Expressions(profiles.settings)
         self._memories = Memories()
+        self._listings = Listings()
+        self._bulk = Bulk(self._memories, perf_counter, min_nodes=min_nodes)
         # One for all requests: what is remembered of a taint set is found by its identity.
         self._interner = Interner()
 
     def filter(self, body: bytes, *, final: bool = True) -> Answer:
         """Who passes, and why the others do not."""
-        args = wire.decode_filter_args(body)
-        count = len(args.names)
+        args = splitting.read_filter_args(body, self._listings)
         try:
-            snapshot, nodes = self._resolve(args)
+            snapshot = self._snapshot_for(args)
         except NotSyncedError as exc:
             answer = wire.encode_filter_error(args, str(exc))
-            return Answer(answer.body, args.pod, args.mode, count, 0, error=answer.error)
+            return Answer(answer.body, args.pod, args.mode, len(args.names), 0, error=answer.error)
+        self.expressions.begin_call()
+        profile = self._profiles.of(args.pod)
+        case = self._bulk.filter_case(profile, args.pod, snapshot, args.listing)
+        told = None if case is None else self._bulk.filter(case)
+        if case is None or told is None:
+            verdict = self._one_by_one(args, snapshot, profile, case, final=final)
+        else:
+            verdict = Verdict(
+                told.body,
+                told.passes.count(1),
+                self._bulk.filter_ledger(case, told),
+                told.plugins,
+                case.precedent.settled,
+                passing=case.passing(told),
+            )
+        return answers.concluded(args, snapshot, verdict)
+
+    def _one_by_one(
+        self,
+        args: FilterArgs,
+        snapshot: Snapshot,
+        profile: Profile,
+        case: Case[FilterPrecedent] | None,
+        *,
+        final: bool,
+    ) -> Verdict:
+        nodes = self._resolve(args, snapshot)
         known = [node for node in nodes if node is not None]
-        result = self._judged(args.pod, snapshot, known, final=final)
-        statuses: Sequence[Status | None] = result.statuses
-        if len(known) < count:
-            judged = iter(result.statuses)
-            statuses = [result.settled if node is None else next(judged) for node in nodes]
-        answer = wire.encode_filter(args, statuses)
-        refused = not answer.passed and count > 0
-        resources = self._resources(args, result, statuses) if refused else frozenset[str]()
-        unsettled = refused and any(status.unsettled for status in _distinct(result.statuses))
-        if answer.error:
-            pass
-        elif unsettled:
-            # Nobody tells kube-scheduler when it becomes known, but an error it retries by itself.
-            answer = wire.encode_filter_error(args, IN_FLIGHT)
-        elif resources and not snapshot.current:
-            # From a view that may be outdated an error is retried by itself, a refusal is not.
-            answer = wire.encode_filter_error(args, CUT_OFF)
-        self._reserve(args.pod, snapshot, known, result, passed=answer.passed, waits=unsettled)
-        return Answer(
-            answer.body,
+        result = runner.run_filter(
+            profile,
             args.pod,
-            args.mode,
-            count,
-            answer.passed,
-            result.ledger,
-            answer.error,
-            resources,
-            snapshot.generation_of(resources) if resources else None,
-            unsettled,
+            snapshot,
+            known,
+            clock=perf_counter,
+            memory=self._memories.filtering,
+            narrow=True,
         )
+        if not final:
+            self.expressions.put_off(args.pod, known, snapshot, result.ledger)
+        verdict = answers.verdict_of(args, nodes, result)
+        if case is not None and not result.ledger.faults:
+            self._bulk.learn_filter(case, verdict, result.statuses)
+        return verdict
 
     def prioritize(self, body: bytes, *, final: bool = True) -> Answer:
         """A score for every node asked; one that is not known has the lowest."""
-        args = wire.decode_filter_args(body)
-        snapshot, nodes = self._resolve(args)
-        known = [node for node in nodes if node is not None]
+        args = splitting.read_filter_args(body, self._listings)
+        snapshot = self._snapshot_for(args)
         self.expressions.begin_call()
+        profile = self._profiles.of(args.pod)
+        case = self._bulk.score_case(profile, args.pod, snapshot, args.listing)
+        told = None if case is None else self._bulk.prioritize(case)
+        count = len(args.names)
+        if case is not None and told is not None:
+            ledger = self._bulk.score_ledger(case, told)
+            return Answer(told.body, args.pod, args.mode, count, count, ledger)
+        nodes = self._resolve(args, snapshot)
+        known = [node for node in nodes if node is not None]
         result = runner.run_score(
-            self._profiles.of(args.pod),
+            profile,
             args.pod,
             snapshot,
             known,
@@ -120,11 +122,13 @@ class Verbs:
         if not final:
             self.expressions.put_off(args.pod, known, snapshot, result.ledger)
         scores: Sequence[int] = result.scores
-        if len(known) < len(nodes):
+        if len(known) < count:
             scored = iter(result.scores)
             scores = [0 if node is None else next(scored) for node in nodes]
         encoded = wire.encode_priorities(args.names, scores)
-        return Answer(encoded, args.pod, args.mode, len(nodes), len(known), result.ledger)
+        if case is not None and not result.ledger.faults:
+            self._bulk.learn_scores(case, encoded, result.ledger)
+        return Answer(encoded, args.pod, args.mode, count, len(known), result.ledger)
 
     def preempt(self, body: bytes, *, final: bool = True) -> Answer:
         """The candidates on which the pod could run once the victims are gone.
@@ -161,54 +165,6 @@ class Verbs:
         body = wire.encode_preemption(kept)
         return Answer(body, args.pod, args.mode, len(args.victims), len(kept), result.ledger)
 
-    def _judged(
-        self, pod: Pod, snapshot: Snapshot, nodes: Sequence[NodeInfo], *, final: bool
-    ) -> FilterResult:
-        self.expressions.begin_call()
-        result = runner.run_filter(
-            self._profiles.of(pod),
-            pod,
-            snapshot,
-            nodes,
-            clock=perf_counter,
-            memory=self._memories.filtering,
-            narrow=True,
-        )
-        if not final:
-            self.expressions.put_off(pod, nodes, snapshot, result.ledger)
-        return result
-
-    def _resources(
-        self, args: FilterArgs, result: FilterResult, statuses: Sequence[Status | None]
-    ) -> frozenset[str]:
-        """What the refusals depend on, and may be on its way to us."""
-        if result.settled is not None and result.settled.plugin not in _BY_CLUSTER:
-            return frozenset()  # a rule of the pod itself cannot be read
-        found = plugins.resources({status.plugin for status in _distinct(result.statuses)})
-        if None in statuses:
-            found |= {"nodes"}
-        # Nobody knows the nodes better than a request that carries them.
-        return found if args.raw is None else found - {"nodes"}
-
-    def _reserve(
-        self,
-        pod: Pod,
-        snapshot: Snapshot,
-        known: Sequence[NodeInfo],
-        result: FilterResult,
-        *,
-        passed: int,
-        waits: bool,
-    ) -> None:
-        """From now on the pod may be on any of the nodes that it was let pass on."""
-        if snapshot.pods is None or not snapshot.pods.reserves:
-            return
-        nodes = known if passed else ()
-        if 0 < passed < len(known):
-            passing = {id(s) for s in _distinct(result.statuses) if s.code is Code.SUCCESS}
-            nodes = list(compress(known, map(passing.__contains__, map(id, result.statuses))))
-        snapshot.pods.answered(pod, nodes, waits=waits)
-
     def _snapshot_for_preempt(self, args: PreemptArgs) -> Snapshot:
         try:
             return self._source.snapshot()
@@ -219,17 +175,19 @@ class Verbs:
             # are unknown, and unknown ones are left out.
             return Snapshot()
 
-    def _resolve(self, args: FilterArgs) -> tuple[Snapshot, Sequence[NodeInfo | None]]:
+    def _snapshot_for(self, args: FilterArgs) -> Snapshot:
+        return self._source.snapshot() if args.raw is None else self._snapshot_beside(args.pod)
+
+    def _resolve(self, args: FilterArgs, snapshot: Snapshot) -> Sequence[NodeInfo | None]:
         """The nodes that were asked about, None for a name that nobody knows."""
         carried = [self._interner.node_info(node) for node in args.nodes]
         if args.raw is not None:
-            return self._snapshot_beside(args.pod), carried
-        snapshot = self._source.snapshot()
+            return carried
         nodes = list(map(snapshot.nodes.get, args.names))
         if carried:
             by_name = {node.name: node for node in carried}
             nodes = [by_name.get(name, node) for name, node in zip(args.names, nodes, strict=True)]
-        return snapshot, nodes
+        return nodes
 
     def _snapshot_beside(self, pod: Pod) -> Snapshot:
         """The cluster around nodes that came with the request."""
@@ -241,11 +199,6 @@ class Verbs:
             if _asks_of_the_cluster(pod):
                 raise
             return Snapshot()
-
-
-def _distinct(statuses: Sequence[Status]) -> Iterable[Status]:
-    """Each status once; nodes share few."""
-    return {id(status): status for status in statuses}.values()
 
 
 def _asks_of_the_cluster(pod: Pod) -> bool:

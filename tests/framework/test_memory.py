@@ -12,7 +12,6 @@ from extender.framework.interface import (
     SUCCESS,
     Code,
     ExtensionPoint,
-    Facet,
     NodeFilter,
     NodeScorer,
     Profile,
@@ -22,6 +21,7 @@ from extender.framework.interface import (
     unresolvable,
 )
 from extender.framework.memory import Memories, Memory, Thread
+from extender.framework.node_info import Facet
 from extender.framework.rules import MAX_REMEMBERED_RULES, MAX_REMEMBERED_TEXT
 from extender.framework.runner import FilterResult, ScoreResult
 from extender.framework.snapshot import AttributeFacet, NodeInfo, Snapshot

@@ -13,7 +13,6 @@ from extender.framework.interface import (
     SUCCESS,
     Code,
     ExtensionPoint,
-    Facet,
     NodeFilter,
     NodeScorer,
     Profile,
@@ -23,6 +22,7 @@ from extender.framework.interface import (
     unresolvable,
 )
 from extender.framework.ledger import Evaluation, Ledger
+from extender.framework.node_info import Facet
 from extender.framework.runner import FilterResult, ScoreResult
 from extender.framework.snapshot import AttributeFacet, NodeInfo, Snapshot
 from extender.match.findings import Finding

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extender import plugins, wire
+from extender import plugins
 from extender.errors import AnnotationError, BadRequestError, DocumentError
 from extender.framework import runner
 from extender.framework.interface import Settings, shortened
 from extender.framework.snapshot import Snapshot
 from extender.match import carriers
 from extender.model import documents
+from extender.wire import messages as wire
 from tests.builders import PREFIX, a_node, a_pod
 from tests.properties.core_strategies import AFFINITIES, JSON_VALUES, tolerations
 

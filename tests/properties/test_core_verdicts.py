@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extender import plugins, wire
+from extender import plugins
 from extender.framework import runner
 from extender.framework.interface import SUCCESS, Code, FilterPlugin, ScorePlugin, Settings, Status
 from extender.framework.runner import FilterResult
 from extender.framework.snapshot import NodeInfo, Snapshot
 from extender.model.core_v1 import Pod
+from extender.wire import messages as wire
 from tests.builders import JSON, pod_json, some_nodes
 from tests.properties.core_strategies import SETTINGS, nodes, pod_of, pod_parts
 

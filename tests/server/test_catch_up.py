@@ -9,8 +9,8 @@ import pytest
 from extender.cluster.source import NoSource, State
 from extender.framework.snapshot import Snapshot
 from extender.metrics import CachedResource
+from extender.server.answers import Answer
 from extender.server.catch_up import BURST, IN_FLIGHT_SECONDS, SHARE, CatchUp, Result
-from extender.server.verbs import Answer
 from tests.builders import a_pod
 from tests.serving import FixedSource
 

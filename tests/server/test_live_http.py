@@ -24,9 +24,9 @@ from extender.config.schema import Config, ProfileConfig
 from extender.match.gates import FeatureGates
 from extender.metrics import Metrics
 from extender.server import serving
+from extender.server.answers import CUT_OFF
 from extender.server.catch_up import BURST, SHARE, CatchUp
 from extender.server.serving import Server
-from extender.server.verbs import CUT_OFF
 from tests.builders import JSON, node_json, pod_json, taint, toleration
 from tests.cluster.apiserver import (
     PATHS,

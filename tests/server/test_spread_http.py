@@ -16,7 +16,7 @@ from extender.config.schema import Config
 from extender.plugins import DEFAULT_WEIGHTS, resources
 from extender.plugins.pod_topology_spread import REASON, REASON_IN_FLIGHT
 from extender.server import catch_up
-from extender.server.verbs import IN_FLIGHT
+from extender.server.answers import IN_FLIGHT
 from tests.builders import JSON, PREFIX, node_json, taint, toleration
 from tests.cluster.apiserver import ScriptedServer, a_placed_pod, anonymous, eventually, scripted
 from tests.serving import Client, names_request, nodes_request, served

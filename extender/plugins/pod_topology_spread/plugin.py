@@ -37,9 +37,9 @@ class PodTopologySpread:
     name: ClassVar[str] = "PodTopologySpread"
     settings: Settings
 
-    def rules(self, _pod: Pod) -> Hashable | None:
-        """Counts change with every pod, so nothing is remembered here."""
-        return None
+    def rules(self, pod: Pod) -> Hashable | None:
+        """Counts change with every pod; a pod without constraints never asks for them."""
+        return None if pod.spec and pod.spec.topology_spread_constraints else ()
 
     def pre_filter(self, pod: Pod, snapshot: Snapshot) -> NodeFilter | Status:
         """Take the counts of every hard constraint; SKIP without any."""

@@ -17,6 +17,7 @@ from msgspec import Meta, Raw, Struct, field
 from extender.errors import BadRequestError
 from extender.framework.interface import Code, Status
 from extender.model.core_v1 import Node, Pod
+from extender.wire.listings import Listing, listed
 
 # kube-scheduler prints every distinct reason into one event of at most 1,024 bytes.
 MAX_DETAILED_REASONS: Final = 10
@@ -97,6 +98,8 @@ class FilterArgs:
     names: Sequence[str]
     nodes: Sequence[Node]  # those that the request carries; they win over any cache
     raw: Sequence[Raw] | None  # the carried nodes as they came; None where names were asked
+    # The names once more, where the cache alone is asked about them and none is escaped.
+    listing: Listing | None = None
 
     @property
     def mode(self) -> str:
@@ -125,7 +128,7 @@ class FilterAnswer:
 
 def decode_filter_args(body: bytes) -> FilterArgs:
     """The body of `/filter` and `/prioritize`."""
-    _require_utf8(body)
+    require_utf8(body)
     args = _decode(_ARGS, body, "ExtenderArgs")
     if args.pod is None or (args.nodes is None and args.node_names is None):
         args = _decode(_ARGS, _with_go_keys(body), "ExtenderArgs")
@@ -138,14 +141,15 @@ def decode_filter_args(body: bytes) -> FilterArgs:
     # kube-scheduler sends one of the two. Where a request has both, names were asked for and
     # the nodes are carried along.
     if args.node_names or args.nodes is None:
-        return FilterArgs(args.pod, args.node_names or (), nodes, None)
+        asked = args.node_names or ()
+        return FilterArgs(args.pod, asked, nodes, None, None if raw else listed(asked))
     names = [node.metadata.name if node.metadata else "" for node in nodes]
     return FilterArgs(args.pod, names, nodes, raw)
 
 
 def decode_preemption_args(body: bytes) -> PreemptArgs:
     """The body of `/preempt`, in either of its shapes."""
-    _require_utf8(body)
+    require_utf8(body)
     args = _decode(_PREEMPTION_ARGS, body, "ExtenderPreemptionArgs")
     by_uid, whole = args.node_name_to_meta_victims, args.node_name_to_victims
     if args.pod is None or (by_uid is None and whole is None):
@@ -172,7 +176,7 @@ def encode_filter(args: FilterArgs, statuses: Sequence[Status | None]) -> Filter
     fault = next((s for s in distinct.values() if s is not None and s.code is Code.ERROR), None)
     if fault is not None:
         return encode_filter_error(args, ": ".join((fault.plugin, *fault.reasons)))
-    texts = _reason_texts(distinct)
+    texts = reason_texts(distinct)
     refused = dict(
         zip(
             compress(args.names, map(texts.__contains__, ids)),
@@ -207,7 +211,8 @@ def encode_preemption(victims: Mapping[str, MetaVictims]) -> bytes:
     return _ENCODER.encode(_ExtenderPreemptionResult(victims))
 
 
-def _require_utf8(body: bytes) -> None:
+def require_utf8(body: bytes) -> None:
+    """Refuse a body that is not UTF-8 throughout."""
     # msgspec does not look into fields that it skips, but whole nodes are sent back as they came.
     try:
         if not body.isascii():
@@ -260,7 +265,7 @@ def _filter_answer(
     return FilterAnswer(_ENCODER.encode(result), sum(passes), len(refused), error)
 
 
-def _reason_texts(distinct: Mapping[int, Status | None]) -> dict[int, str]:
+def reason_texts(distinct: Mapping[int, Status | None] | Mapping[int, Status]) -> dict[int, str]:
     """The text of each refusal among the statuses; brief ones where there are too many."""
     refusals = {
         key: status

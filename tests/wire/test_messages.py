@@ -6,17 +6,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from extender import wire
 from extender.config.schema import Config
 from extender.errors import BadRequestError
 from extender.framework.interface import SUCCESS, Code, Status, unresolvable
 from extender.model.core_v1 import ObjectMeta, Pod
 from extender.server.profiles import Profiles
 from extender.server.verbs import Verbs
-from extender.wire import FilterArgs, MetaVictims
+from extender.wire import messages as wire
+from extender.wire.messages import FilterArgs, MetaVictims
 from tests.serving import FixedSource
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parent.parent / "golden"
 GOLDENS = sorted(path.name.removesuffix(".request.json") for path in GOLDEN.glob("*.request.json"))
 
 

@@ -1,0 +1,140 @@
+"""What one pod's rules say of all nodes of a table at once.
+
+Each plugin is asked about every key of its column, and what it says becomes bytes, one a row.
+Bytes are joined as one large integer, so that "the first refusal stands" is an `&` and an `|`.
+"""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from extender.framework.interface import SUCCESS, Code, ExtensionPoint, NodeFilter, Status
+from extender.framework.ledger import Clock, Evaluation
+from extender.framework.memory import Thread
+from extender.framework.node_table import Column, NodeTable
+from extender.framework.runner import FilterThread, signed_verdict
+
+# A status is a byte.
+MAX_STATUSES: Final = 256
+_ALL: Final = 0xFF
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgement:
+    """One status a row, as its place in `statuses`; the first of those is a pass."""
+
+    codes: bytes
+    statuses: tuple[Status, ...]
+    plugins: tuple[str, ...]  # that were asked, in order
+    # What answers from it depend on: equal for judgements of which nobody could tell apart.
+    wording: Hashable
+    seconds: tuple[float, ...] = ()  # that the plugins took
+
+    def present(self, codes: bytes) -> dict[int, Status]:
+        """The refusals that are among these codes."""
+        return {code: self.statuses[code] for code in range(1, len(self.statuses)) if code in codes}
+
+    def evaluations(self, codes: bytes) -> list[Evaluation]:
+        """How often each plugin gave which code; who was asked about nobody is left out."""
+        left = len(codes)
+        counted = []
+        for name, seconds in zip(self.plugins, self.seconds, strict=True):
+            if not left:
+                break
+            counts: dict[Code, int] = {}
+            for code in (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE):
+                given = bytes(
+                    place
+                    for place, status in enumerate(self.statuses)
+                    if status.code is code and status.plugin == name
+                )
+                if refused := len(codes) - len(codes.translate(None, given)):
+                    counts[code] = refused
+                    left -= refused
+            if left:
+                counts[Code.SUCCESS] = left
+            counted.append(Evaluation(name, ExtensionPoint.FILTER, counts, seconds))
+        return counted
+
+
+def settled(status: Status, table: NodeTable) -> Judgement:
+    """The pod itself was refused, whatever the node."""
+    return Judgement(b"\x01" * len(table), (SUCCESS, status), (), _wording(status))
+
+
+def judge(
+    threads: Sequence[FilterThread], table: NodeTable, *, most: int, clock: Clock
+) -> Judgement | None:
+    """Ask every plugin about every key; None where that is not all that there is to say.
+
+    That is: a plugin broke, noticed something about a node that passes, has more to say than
+    fits a byte, or would have to be asked about more than `most` keys.
+    """
+    statuses = _Statuses()
+    codes, reach = 0, int.from_bytes(bytes((_ALL,)) * len(table), "little")
+    seconds = []
+    for name, question, thread in threads:
+        since = clock()
+        column = table.column(question.facet)
+        said = _said(name, question, thread, column, statuses) if len(column) <= most else None
+        if said is None:
+            return None
+        refusals, passes = said
+        if any(refusals):
+            codes |= reach & int.from_bytes(column.translated(refusals), "little")
+            reach &= int.from_bytes(column.translated(passes), "little")
+        seconds.append(clock() - since)
+    names = tuple(name for name, _, _ in threads)
+    return Judgement(
+        codes.to_bytes(len(table), "little"),
+        tuple(statuses.all),
+        names,
+        (names, *statuses.places),
+        tuple(seconds),
+    )
+
+
+def _said(
+    name: str,
+    question: NodeFilter,
+    thread: Thread[NodeFilter, Status],
+    column: Column,
+    statuses: "_Statuses",
+) -> tuple[bytearray, bytearray] | None:
+    """By the codes of the column: the place of the refusal, and whether there is none."""
+    refusals = bytearray(len(column))
+    passes = bytearray((_ALL,)) * len(column)
+    for code, key, node in column.present():
+        status = thread.answers.get(key)
+        if status is None:
+            try:
+                status = thread.answers[key] = signed_verdict(name, question, node)
+            except Exception:  # noqa: BLE001 - who judges node by node meets it again, and tells
+                return None
+        if status is SUCCESS:
+            continue
+        if status.code in (Code.SUCCESS, Code.ERROR):
+            return None
+        place = statuses.place(status)
+        if place >= MAX_STATUSES:
+            return None
+        refusals[code], passes[code] = place, 0
+    return refusals, passes
+
+
+class _Statuses:
+    """The statuses that were given, those of one wording once."""
+
+    def __init__(self) -> None:
+        self.all = [SUCCESS]
+        self.places: dict[Hashable, int] = {}
+
+    def place(self, status: Status) -> int:
+        place = self.places.setdefault(_wording(status), len(self.all))
+        if place == len(self.all):
+            self.all.append(status)
+        return place
+
+
+def _wording(status: Status) -> Hashable:
+    return status.plugin, status.code.value, status.reasons, status.brief, status.findings

@@ -1,0 +1,159 @@
+"""Nodes as rows, and what they are alike in as columns of small numbers.
+
+A column gives every row the code of its key. So what a rule says of the keys, which are few,
+becomes what it says of the rows, which are many, by `translate`, which runs in C. A node that
+changes changes its row, and nothing is made anew.
+"""
+
+from collections import Counter, OrderedDict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import compress, count
+from typing import Final
+
+from extender.framework.node_info import Facet, NodeInfo
+
+MAX_COLUMNS: Final = 64
+# As many codes as a byte has; a column with more keys is one of integers.
+MAX_NARROW: Final = 256
+# The code of a row without a node.
+EMPTY: Final = 0
+# No two tables have a number in common, nor does a number come again.
+_NUMBERS: Final = count(1)
+
+
+class Column:
+    """The key of every row as a code; 0 stands for a row without a node."""
+
+    def __init__(self, facet: Facet, nodes: Sequence[NodeInfo | None]) -> None:
+        self._facet = facet
+        self.stale: set[int] = set()
+        self._build(nodes)
+
+    def _build(self, nodes: Sequence[NodeInfo | None]) -> None:
+        present = [node for node in nodes if node is not None]
+        column = self._facet.column(present)
+        alike = dict(zip(column, present, strict=True))
+        counted = Counter(column)
+        # By code, but for the code of an empty row.
+        self._keys: list[Hashable] = list(alike)
+        self._samples = list(alike.values())
+        self._counts = [EMPTY, *(counted[key] for key in alike)]
+        self._code_of = {key: code for code, key in enumerate(alike, start=1)}
+        codes: Iterator[int] = map(self._code_of.__getitem__, column)
+        if len(present) < len(nodes):
+            codes = iter([EMPTY if node is None else next(codes) for node in nodes])
+        self.narrow = len(self) <= MAX_NARROW
+        self._codes: bytearray | list[int] = bytearray(codes) if self.narrow else list(codes)
+        self.stale.clear()
+
+    def __len__(self) -> int:
+        """How many codes there are, the one for an empty row too."""
+        return len(self._counts)
+
+    def present(self) -> Iterator[tuple[int, Hashable, NodeInfo]]:
+        """The codes that any row has, with their keys, and a node for each."""
+        keys = zip(count(1), self._keys, self._samples, strict=False)
+        return compress(keys, self._counts[1:])
+
+    def translated(self, table: bytearray) -> bytes | bytearray:
+        """For every row what the table has at its code; the table reaches to the last code."""
+        if self.narrow:
+            return self._codes.translate(table.ljust(MAX_NARROW, b"\0"))  # type: ignore[union-attr]
+        return bytes(map(table.__getitem__, self._codes))
+
+    def grow(self) -> None:
+        """There is one more row."""
+        self._codes.append(EMPTY)
+
+    def refresh(self, nodes: Sequence[NodeInfo | None]) -> None:
+        """Look at the rows that have changed."""
+        if len(self.stale) > len(nodes) // 4 or len(self) > 2 * len(nodes) + MAX_NARROW:
+            self._build(nodes)
+        while self.stale:
+            row = self.stale.pop()
+            self._counts[self._codes[row]] -= 1
+            node = nodes[row]
+            self._codes[row] = code = EMPTY if node is None else self._code(node)
+            self._counts[code] += 1
+
+    def _code(self, node: NodeInfo) -> int:
+        (key,) = self._facet.column((node,))
+        code = self._code_of.get(key)
+        if code is None:
+            code = self._code_of[key] = len(self)
+            self._keys.append(key)
+            self._samples.append(node)
+            self._counts.append(0)
+            if self.narrow and len(self) > MAX_NARROW:
+                self.narrow = False
+                self._codes = list(self._codes)
+        return code
+
+
+class NodeTable:
+    """The nodes of a cluster, or of a request, each in a row of its own."""
+
+    def __init__(self, nodes: Iterable[NodeInfo] = ()) -> None:
+        self.nodes: list[NodeInfo | None] = [*nodes]
+        self.rows: dict[str, int] = {
+            node.name: row for row, node in enumerate(self.nodes) if node is not None
+        }
+        self.serial = next(_NUMBERS)
+        self.version = next(_NUMBERS)  # changes with any node
+        self.layout = next(_NUMBERS)  # changes when a name gets a row, or loses it
+        self._free: list[int] = []
+        self._frozen: tuple[NodeInfo | None, ...] | None = None
+        self._columns: OrderedDict[Facet, Column] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def frozen(self) -> tuple[NodeInfo | None, ...]:
+        """The nodes by row, as they are now."""
+        if self._frozen is None:
+            self._frozen = tuple(self.nodes)
+        return self._frozen
+
+    def put(self, name: str, node: NodeInfo) -> None:
+        """There is a new node, or a newer state of it."""
+        row = self.rows.get(name)
+        if row is None:
+            row = self.rows[name] = self._new_row()
+            self.layout = next(_NUMBERS)
+        self.nodes[row] = node
+        self._changed(row)
+
+    def remove(self, name: str) -> None:
+        """A node is gone; its row is left for another."""
+        row = self.rows.pop(name)
+        self._free.append(row)
+        self.layout = next(_NUMBERS)
+        self.nodes[row] = None
+        self._changed(row)
+
+    def column(self, facet: Facet) -> Column:
+        """What the nodes have for a facet, as it is now."""
+        column = self._columns.get(facet)
+        if column is None:
+            column = self._columns[facet] = Column(facet, self.nodes)
+            if len(self._columns) > MAX_COLUMNS:
+                self._columns.popitem(last=False)
+        else:
+            self._columns.move_to_end(facet)
+            if column.stale:
+                column.refresh(self.nodes)
+        return column
+
+    def _new_row(self) -> int:
+        if self._free:
+            return self._free.pop()
+        self.nodes.append(None)
+        for column in self._columns.values():
+            column.grow()
+        return len(self.nodes) - 1
+
+    def _changed(self, row: int) -> None:
+        self.version = next(_NUMBERS)
+        self._frozen = None
+        for column in self._columns.values():
+            column.stale.add(row)

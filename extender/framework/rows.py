@@ -1,0 +1,53 @@
+"""Some rows of a table, in the order of a request."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import compress
+from operator import itemgetter
+from typing import Any, overload
+
+from extender.framework.node_info import NodeInfo
+
+
+class Rows:
+    """Puts what a table has a row into the order of a request."""
+
+    def __init__(self, rows: Sequence[int], size: int) -> None:
+        self._in_order = list(rows) == list(range(size))
+        # A single item would come without a tuple around it.
+        self._get: Callable[[Any], tuple[Any, ...]] = (
+            itemgetter(*rows) if len(rows) > 1 else lambda column: tuple(column[i] for i in rows)
+        )
+
+    def pick(self, codes: bytes) -> bytes:
+        """One byte a row, in the order of the request."""
+        return codes if self._in_order else bytes(self._get(codes))
+
+    def nodes(self, nodes: Sequence[NodeInfo | None]) -> Sequence[NodeInfo | None]:
+        """The nodes in the order of the request."""
+        return nodes if self._in_order else self._get(nodes)
+
+
+class Passing(Sequence[NodeInfo]):
+    """The nodes of some rows that pass; most are never looked at."""
+
+    def __init__(self, nodes: Sequence[NodeInfo | None], rows: Rows, passes: bytes) -> None:
+        self._nodes = nodes
+        self._rows = rows
+        self._passes = passes
+        self._count = passes.count(1)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[NodeInfo]:
+        picked = compress(self._rows.nodes(self._nodes), self._passes)
+        return (node for node in picked if node is not None)
+
+    @overload
+    def __getitem__(self, index: int) -> NodeInfo: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[NodeInfo]: ...
+
+    def __getitem__(self, index: int | slice) -> NodeInfo | Sequence[NodeInfo]:
+        return list(self)[index]

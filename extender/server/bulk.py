@@ -1,0 +1,190 @@
+"""filter and prioritize over tables: nothing is done for a single node outside of C.
+
+Answers that were given are kept. They depend on the listing, on where the table has its names,
+and on what is said of the rows; an event that changes none of these leaves them as they are.
+"""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Generic, TypeVar
+
+from extender.framework.interface import Code, ExtensionPoint, Profile, Status
+from extender.framework.judgement import Judgement
+from extender.framework.ledger import Clock, Evaluation, Ledger, untimed
+from extender.framework.memory import Memories
+from extender.framework.node_table import NodeTable
+from extender.framework.precedents import FilterPrecedent, Precedents, ScorePrecedent
+from extender.framework.preference import Preference
+from extender.framework.recent import Recent
+from extender.framework.rows import Passing, Rows
+from extender.framework.snapshot import NodeInfo, Snapshot
+from extender.match.findings import Finding
+from extender.model.core_v1 import Pod
+from extender.server.answers import Verdict
+from extender.wire import fragments, messages
+from extender.wire.listings import Listing
+
+# Fewer nodes are as well judged one by one.
+MIN_NODES: Final = 64
+MAX_ANSWERS: Final = 1_024
+MAX_BYTES: Final = 64 << 20
+# What an answer takes beside its body, roughly.
+_USUAL_BYTES: Final = 2_048
+_PASSES: Final = bytes((1, *bytes(255)))
+
+P = TypeVar("P", FilterPrecedent, ScorePrecedent)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An answer, and what was counted for it while the nodes were judged."""
+
+    body: bytes
+    evaluations: list[Evaluation]
+    passes: bytes = b""  # of each name, whether it passes
+    plugins: frozenset[str] = frozenset()  # that refused a node
+    findings: frozenset[Finding] = frozenset()
+
+    @property
+    def weight(self) -> int:
+        """How much room it takes."""
+        return len(self.body) + len(self.passes) + _USUAL_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Case(Generic[P]):
+    """One request as far as it is known: what its pod's rules say of the table it asks about."""
+
+    listing: Listing
+    table: NodeTable
+    rows: Rows
+    precedent: P
+
+    @property
+    def key(self) -> Hashable:
+        """What an answer depends on, if nothing more is known of it."""
+        return self.listing.serial, self.table.version, self.precedent.serial
+
+    def passing(self, told: Told) -> Sequence[NodeInfo]:
+        """The nodes that pass, found when somebody looks at them."""
+        return Passing(self.table.frozen(), self.rows, told.passes)
+
+
+class Bulk:
+    """Answers of which most is known, over what the plugins remember."""
+
+    def __init__(self, memories: Memories, clock: Clock, *, min_nodes: int = MIN_NODES) -> None:
+        self._clock = clock
+        self._min_nodes = max(min_nodes, 1)
+        self._precedents = Precedents(memories, clock)
+        self._answers: Recent[Hashable, Told] = Recent(MAX_ANSWERS, MAX_BYTES)
+
+    def filter_case(
+        self, profile: Profile, pod: Pod, snapshot: Snapshot, listing: Listing | None
+    ) -> Case[FilterPrecedent] | None:
+        """What is known of a request; None if it is about few nodes, or unknown ones."""
+        asked = self._asked(snapshot, listing)
+        if asked is None:
+            return None
+        listing, table, rows = asked
+        most = 2 * len(listing)
+        found = self._precedents.filter(profile, pod, snapshot, table, most=most)
+        return None if found is None else Case(listing, table, rows, found)
+
+    def filter(self, case: Case[FilterPrecedent]) -> Told | None:
+        """The answer to `/filter`; None if the nodes are to be judged one by one."""
+        judgement = case.precedent.judgement
+        key = case.key
+        if judgement is not None:
+            key = case.listing.serial, case.table.layout, judgement.codes, judgement.wording
+        told = self._answers.get(key)
+        if told is None and judgement is not None:
+            told = _filtered(case.listing, judgement, case.rows.pick(judgement.codes))
+            self._keep(key, told)
+        return told
+
+    def score_case(
+        self, profile: Profile, pod: Pod, snapshot: Snapshot, listing: Listing | None
+    ) -> Case[ScorePrecedent] | None:
+        """What is known of a request, as for filter."""
+        asked = self._asked(snapshot, listing)
+        if asked is None:
+            return None
+        listing, table, rows = asked
+        most = 2 * len(listing)
+        found = self._precedents.score(profile, pod, snapshot, table, most=most)
+        return None if found is None else Case(listing, table, rows, found)
+
+    def prioritize(self, case: Case[ScorePrecedent]) -> Told | None:
+        """The answer to `/prioritize`; None if the nodes are to be scored one by one."""
+        told = self._answers.get(case.key)
+        precedent = case.precedent
+        if told is None and precedent.preference is not None:
+            codes = case.rows.pick(precedent.preference.codes)
+            scores = _scores(precedent.preference, codes) if precedent.readable else bytes(codes)
+            if scores is None:
+                return None
+            counted = precedent.evaluations(len(case.listing))
+            told = Told(fragments.priorities(case.listing, scores), counted)
+            self._keep(case.key, told)
+        return told
+
+    def learn_filter(
+        self, case: Case[FilterPrecedent], verdict: Verdict, statuses: Sequence[Status]
+    ) -> None:
+        """Keep an answer to `/filter` that was found one by one."""
+        ledger = verdict.ledger
+        judging = [e for e in ledger.evaluations if e.extension_point is ExtensionPoint.FILTER]
+        passes = bytes(status.code is Code.SUCCESS for status in statuses)
+        findings = frozenset(ledger.findings)
+        self._keep(case.key, Told(verdict.body, judging, passes, verdict.plugins, findings))
+
+    def learn_scores(self, case: Case[ScorePrecedent], body: bytes, ledger: Ledger) -> None:
+        """Keep an answer to `/prioritize` that was found one by one."""
+        told = Told(body, ledger.evaluations, findings=frozenset(ledger.findings))
+        self._keep(case.key, told)
+
+    def filter_ledger(self, case: Case[FilterPrecedent], told: Told) -> Ledger:
+        """What is to be counted for an answer."""
+        evaluations = [*case.precedent.parsing, *told.evaluations]
+        return Ledger(self._clock, evaluations, {*case.precedent.findings, *told.findings})
+
+    def score_ledger(self, case: Case[ScorePrecedent], told: Told) -> Ledger:
+        """What is to be counted for an answer."""
+        return Ledger(self._clock, told.evaluations, {*case.precedent.findings, *told.findings})
+
+    def _keep(self, key: Hashable, told: Told) -> None:
+        kept = replace(told, evaluations=untimed(told.evaluations))
+        self._answers.put(key, kept, kept.weight)
+
+    def _asked(
+        self, snapshot: Snapshot, listing: Listing | None
+    ) -> tuple[Listing, NodeTable, Rows] | None:
+        table = snapshot.table
+        if listing is None or table is None or len(listing) < self._min_nodes:
+            return None
+        rows = listing.rows(table)
+        return None if rows is None else (listing, table, rows)
+
+
+def _filtered(listing: Listing, judgement: Judgement, codes: bytes) -> Told:
+    present = judgement.present(codes)
+    texts = messages.reason_texts(present)
+    return Told(
+        fragments.filter_answer(listing, codes, texts),
+        judgement.evaluations(codes),
+        codes.translate(_PASSES),
+        frozenset(status.plugin for status in present.values()),
+        frozenset[Finding]().union(*(status.findings for status in present.values())),
+    )
+
+
+def _scores(preference: Preference, codes: bytes) -> bytes | None:
+    try:
+        by_code = preference.scores(codes)
+    except Exception:  # noqa: BLE001 - who scores node by node meets it again, and tells
+        return None
+    table = bytearray(256)
+    for code, score in by_code.items():
+        table[code] = score
+    return codes.translate(table)

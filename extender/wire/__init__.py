@@ -1,0 +1,1 @@
+"""The language of kube-scheduler, bytes to arguments and verdicts to bytes."""

@@ -1,0 +1,146 @@
+"""Nodes as rows, keys as codes: whatever happens to nodes, a row has the code of its key."""
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from extender.framework import node_table
+from extender.framework.node_info import NodeInfo
+from extender.framework.node_table import NodeTable
+from extender.framework.snapshot import TAINTS, AttributeFacet, LabelsFacet
+from tests.builders import node_json, some_nodes, taint
+
+BY_NAME = AttributeFacet("name")
+BY_TIER = LabelsFacet(("tier",))
+
+
+def tiers(*values: str) -> list[NodeInfo]:
+    return some_nodes(*(node_json(f"n{i}", labels={"tier": v}) for i, v in enumerate(values)))
+
+
+def keys_of(table: NodeTable, facet: AttributeFacet | LabelsFacet) -> list[object]:
+    """The key of every row, by way of the codes."""
+    column = table.column(facet)
+    present = list(column.present())
+    numbers = bytearray(len(column))
+    for place, (code, _, _) in enumerate(present, start=1):
+        numbers[code] = place
+    keys = [None, *(key for _, key, _ in present)]
+    return [keys[place] for place in column.translated(numbers)]
+
+
+def test_rows_that_are_alike_have_one_code() -> None:
+    column = NodeTable(tiers("gold", "bronze", "gold")).column(BY_TIER)
+
+    assert [(code, key, node.name) for code, key, node in column.present()] == [
+        (1, ("gold",), "n2"),
+        (2, ("bronze",), "n1"),
+    ]
+    assert column.translated(bytearray(b"\0\7\x08")) == b"\7\x08\7"
+    assert column.narrow
+
+
+def test_a_node_that_changes_changes_its_row_only() -> None:
+    table = NodeTable(tiers("gold", "bronze", "gold", "gold", "gold"))
+    column, layout, version = table.column(BY_TIER), table.layout, table.version
+
+    table.put("n1", tiers("", "gold")[1])
+
+    assert table.column(BY_TIER) is column
+    assert keys_of(table, BY_TIER) == [("gold",)] * 5
+    assert [key for _, key, _ in column.present()] == [("gold",)]
+    assert table.layout == layout
+    assert table.version != version
+
+
+def test_a_row_is_left_and_taken_again() -> None:
+    table = NodeTable(tiers("a", "b", "c", "d", "e"))
+    column, frozen = table.column(BY_NAME), table.frozen()
+    table.remove("n1")
+    assert keys_of(table, BY_NAME) == ["n0", None, "n2", "n3", "n4"]
+    table.put("new", some_nodes(node_json("new"))[0])
+    table.put("more", some_nodes(node_json("more"))[0])
+
+    assert table.rows["new"] == 1
+    assert table.rows["more"] == len(table) - 1 == 5
+    assert keys_of(table, BY_NAME) == ["n0", "new", "n2", "n3", "n4", "more"]
+    assert table.column(BY_NAME) is column
+    assert [node and node.name for node in frozen] == ["n0", "n1", "n2", "n3", "n4"]
+    assert [node and node.name for node in table.frozen()][1] == "new"
+    assert table.frozen() is table.frozen()
+
+
+def test_a_column_over_rows_that_are_empty_already() -> None:
+    table = NodeTable(tiers("a", "b"))
+    table.remove("n0")
+
+    assert keys_of(table, BY_TIER) == [None, ("b",)]
+
+
+def test_many_keys_make_a_wide_column_from_the_start_or_in_time() -> None:
+    wide = NodeTable(tiers(*map(str, range(300))))
+    growing = NodeTable(tiers(*map(str, range(255))))
+    assert not wide.column(BY_NAME).narrow
+    assert growing.column(BY_NAME).narrow
+
+    growing.put("n999", some_nodes(node_json("n999"))[0])
+
+    assert not growing.column(BY_NAME).narrow
+    assert wide.column(BY_NAME).translated(bytearray([0] * 300 + [5])) == bytes(299) + b"\5"
+    names = [f"n{i}" for i in range(255)]
+    assert growing.column(BY_NAME).translated(bytearray(256) + b"\7") == bytes(255) + b"\7"
+    assert [key for _, key, _ in growing.column(BY_NAME).present()] == [*names, "n999"]
+
+
+def test_keys_that_nobody_has_any_more_are_forgotten_in_time() -> None:
+    table = NodeTable(tiers("a", "b", "c", "d", "e", "f", "g", "h"))
+    table.column(BY_TIER)
+    for value in range(2_000):
+        table.put("n0", tiers(str(value))[0])
+        table.column(BY_TIER)
+
+    assert len(table.column(BY_TIER)) < 2 * len(table) + node_table.MAX_NARROW + 2
+    assert keys_of(table, BY_TIER)[:2] == [("1999",), ("b",)]
+
+
+def test_columns_are_bounded_and_the_longest_unused_goes() -> None:
+    table = NodeTable(tiers("a"))
+    first, second = table.column(BY_NAME), table.column(BY_TIER)
+    for number in range(node_table.MAX_COLUMNS - 1):
+        assert table.column(BY_NAME) is first
+        table.column(LabelsFacet((str(number),)))
+
+    assert table.column(BY_NAME) is first
+    assert table.column(BY_TIER) is not second
+
+
+EVENTS = st.lists(
+    st.tuples(st.sampled_from("abcdefgh"), st.sampled_from(["", "x", "y", "z"]), st.booleans()),
+    max_size=40,
+)
+
+
+@given(events=EVENTS, asked=st.sets(st.integers(0, 39)))
+def test_columns_are_what_they_would_be_if_made_anew(
+    events: Sequence[tuple[str, str, bool]], asked: set[int]
+) -> None:
+    table, there = NodeTable(), dict[str, NodeInfo]()
+    for number, (name, value, stays) in enumerate(events):
+        if stays:
+            shape = node_json(name, taint(value), labels={"tier": value})
+            there[name] = some_nodes(shape)[0]
+            table.put(name, there[name])
+        elif name in there:
+            del there[name]
+            table.remove(name)
+        if number in asked:
+            table.column(BY_TIER)
+            table.column(TAINTS)
+
+    assert {name: table.nodes[row] for name, row in table.rows.items()} == there
+    for facet in (BY_TIER, TAINTS):
+        by_row = keys_of(table, facet)
+        assert {name: by_row[row] for name, row in table.rows.items()} == {
+            name: facet.column([node])[0] for name, node in there.items()
+        }

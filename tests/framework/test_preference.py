@@ -1,0 +1,105 @@
+"""A whole table scored at once has the scores that scoring node by node gives."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from extender.framework import preference
+from extender.framework.interface import Score
+from extender.framework.memory import Thread
+from extender.framework.node_table import NodeTable
+from extender.framework.preference import Preference, ScoreThread
+from extender.framework.snapshot import AttributeFacet, NodeInfo
+from extender.match.findings import Finding
+from tests.builders import node_json, some_nodes
+
+ODD = frozenset({Finding("taint", "integer", "sla", "odd")})
+BY_NAME = AttributeFacet("name")
+
+
+class BrokenError(Exception):
+    """What a plugin raises in these tests."""
+
+
+@dataclass
+class Liking:
+    """Scores each node as it is told to; normal scores are raw ones."""
+
+    scores: Mapping[str, Score | Exception]
+    facet: AttributeFacet = BY_NAME
+    findings: frozenset[Finding] = frozenset()
+
+    def score(self, node: NodeInfo) -> Score:
+        score = self.scores.get(node.name, Score(0))
+        if isinstance(score, Exception):
+            raise score
+        return score
+
+    def normalize(self, scores: Sequence[int]) -> Sequence[int]:
+        return scores
+
+
+def thread(weight: int, **scores: Score | Exception) -> ScoreThread:
+    question = Liking(scores)
+    return weight, question, Thread(question)
+
+
+def preferred(
+    *threads: ScoreThread, names: Sequence[str] = "abc", most: int = 999
+) -> Preference | None:
+    table = NodeTable(some_nodes(*map(node_json, names)))
+    return preference.prefer(threads, table, most=most)
+
+
+def scored(result: Preference | None, codes: bytes | None = None) -> list[int]:
+    assert result is not None
+    picked = result.codes if codes is None else codes
+    return [result.scores(picked)[code] for code in picked]
+
+
+def test_the_weighted_mean_of_all_plugins() -> None:
+    result = preferred(
+        thread(3, a=Score(100), b=Score(0), c=Score(50)), thread(1, a=Score(0), c=Score(100))
+    )
+
+    assert scored(result) == [8, 0, 6]
+
+
+def test_a_plugin_that_finds_all_equal_is_silent() -> None:
+    silent = thread(9, a=Score(7), b=Score(7), c=Score(7))
+
+    assert scored(preferred(thread(1, b=Score(100)), silent)) == [0, 10, 0]
+    assert scored(preferred(silent)) == [0, 0, 0]
+
+
+def test_scores_are_compared_among_the_candidates() -> None:
+    result = preferred(thread(1, a=Score(100), b=Score(40), c=Score(40)))
+
+    assert result is not None
+    assert scored(result) == [10, 4, 4]
+    assert scored(result, result.codes[1:]) == [0, 0]
+
+
+def test_without_anybody_to_ask_all_are_equal() -> None:
+    assert scored(preferred()) == [0, 0, 0]
+
+
+def test_a_remembered_score_is_not_asked_for_again() -> None:
+    weight, question, known = thread(1)
+    known.answers["b"] = Score(100)
+
+    assert scored(preferred((weight, question, known))) == [0, 10, 0]
+
+
+def test_what_is_more_than_a_byte_a_row_is_left_to_others() -> None:
+    many = {f"n{i}": Score(i) for i in range(17)}
+    fewer = {f"n{i}": Score(i // 2) for i in range(17)}
+
+    assert preferred(thread(1, **many), thread(1, **many), names=list(many)) is None
+    assert preferred(thread(1, **many), thread(1, **fewer), names=list(many)) is not None
+    assert preferred(thread(1, a=Score(1, ODD))) is None
+    assert preferred(thread(1, b=BrokenError())) is None
+
+
+def test_too_many_keys_are_not_asked_about() -> None:
+    assert preferred(thread(1), most=3) is None
+    assert preferred(thread(1), most=4) is not None

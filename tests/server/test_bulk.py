@@ -1,0 +1,195 @@
+"""Many nodes at once: answers that were given are given again, until something changes them."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from extender.cluster.cache import ClusterCache
+from extender.config.schema import Config
+from extender.framework.snapshot import Snapshot
+from extender.model.core_v1 import Node
+from extender.server import bulk
+from extender.server.answers import Answer
+from extender.server.profiles import Profiles
+from extender.server.verbs import Verbs
+from extender.wire import fragments, messages
+from tests.builders import JSON, node_json, pod_json, preferred, requirement, taint, toleration
+from tests.serving import FixedSource
+
+NAMES = ("a", "b", "c")
+SLA = taint("sla", "950")
+
+
+class Cluster(FixedSource):
+    """A cluster that changes node by node."""
+
+    def __init__(self, *nodes: JSON) -> None:
+        self.cache = ClusterCache(reserves=True)
+        self.put(*nodes)
+        self.verbs = Verbs(self, Profiles(Config()), min_nodes=1)
+
+    def snapshot(self) -> Snapshot:
+        return self.cache.snapshot()
+
+    def put(self, *nodes: JSON) -> None:
+        for node in nodes:
+            self.cache.nodes.put(node["metadata"]["name"], msgspec.convert(node, Node))
+
+    def ask(self, verb: str, pod: JSON | None = None, names: tuple[str, ...] = NAMES) -> Answer:
+        args = {"Pod": pod or pod_json(), "Nodes": None, "NodeNames": names}
+        body = json.dumps(args, separators=(",", ":")).encode()
+        answer: Answer = getattr(self.verbs, verb)(body)
+        return answer
+
+    def refused(self, pod: JSON | None = None) -> list[str]:
+        return list(json.loads(self.ask("filter", pod).body)["FailedAndUnresolvableNodes"])
+
+    def scores(self, pod: JSON | None = None) -> list[int]:
+        return [each["Score"] for each in json.loads(self.ask("prioritize", pod).body)]
+
+
+def cluster() -> Cluster:
+    return Cluster(node_json("a", SLA), node_json("b"), node_json("c"))
+
+
+@pytest.mark.parametrize("verb", ["filter", "prioritize"])
+def test_the_same_question_has_the_very_same_answer(verb: str) -> None:
+    asked = cluster()
+
+    first, again = asked.ask(verb), asked.ask(verb, pod_json(name="web-1"))
+
+    assert first.body is again.body
+    assert first.ledger is not None
+    assert again.ledger is not None
+    assert [e.codes for e in first.ledger.evaluations] == [
+        e.codes for e in again.ledger.evaluations
+    ]
+    assert sum(e.seconds for e in again.ledger.evaluations) == 0
+
+
+def test_pods_of_other_rules_that_fare_the_same_share_an_answer() -> None:
+    asked = cluster()
+
+    first = asked.ask("filter", pod_json(toleration("gpu", "Exists")))
+
+    assert asked.ask("filter", pod_json(toleration("gpu", "Equal", "x"))).body is first.body
+
+
+def test_an_event_that_changes_no_verdict_changes_no_answer() -> None:
+    asked = cluster()
+    first = asked.ask("filter")
+    asked.put(node_json("b", labels={"new": "label"}))
+
+    assert asked.ask("filter").body is first.body
+
+
+def test_an_event_that_changes_a_verdict_changes_the_answer() -> None:
+    asked = cluster()
+    soft = taint("old", effect="PreferNoSchedule")
+    assert asked.refused() == ["a"]
+    assert asked.scores() == [0, 0, 0]
+
+    asked.put(node_json("b", SLA), node_json("c", soft))
+
+    assert asked.refused() == ["a", "b"]
+    assert asked.scores() == [10, 10, 0]
+
+
+def test_nodes_that_change_their_rows_keep_their_verdicts() -> None:
+    asked = Cluster(node_json("a", SLA), node_json("b"))
+    assert json.loads(asked.ask("filter", names=("a", "b")).body)["NodeNames"] == ["b"]
+    asked.cache.nodes.remove("a")
+    asked.cache.nodes.remove("b")
+
+    asked.put(node_json("a"), node_json("b", SLA))  # each in the row of the other
+
+    assert json.loads(asked.ask("filter", names=("a", "b")).body)["NodeNames"] == ["a"]
+
+
+def test_few_nodes_are_judged_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = cluster()
+    asked.verbs = Verbs(asked, Profiles(Config()), min_nodes=4)
+    monkeypatch.setattr(fragments, "filter_answer", None)
+    monkeypatch.setattr(fragments, "priorities", None)
+
+    assert asked.refused() == ["a"]
+    assert asked.scores() == [0, 0, 0]
+
+
+def test_what_is_found_one_by_one_is_kept_until_something_changes() -> None:
+    # More different refusals than fit a byte, and as many scores.
+    names = tuple(f"n{i}" for i in range(300))
+    asked = Cluster(*(node_json(n, taint(n), labels={"n": str(i)}) for i, n in enumerate(names)))
+    terms = [(1, [requirement("n", "Gt", str(i))]) for i in range(299)]
+    pod = pod_json(affinity=preferred(*terms))
+    first, scored = asked.ask("filter", pod, names), asked.ask("prioritize", pod, names)
+
+    again = asked.ask("filter", pod_json(name="web-1", affinity=preferred(*terms)), names)
+
+    assert again.body is first.body
+    assert asked.ask("prioritize", pod, names).body is scored.body
+    assert len({each["Score"] for each in json.loads(scored.body)}) == 11
+    assert first.ledger is not None
+    assert again.ledger is not None
+    assert [e.codes for e in again.ledger.evaluations] == [
+        e.codes for e in first.ledger.evaluations
+    ]
+    asked.put(node_json("n7"))
+    assert json.loads(asked.ask("filter", pod, names).body)["NodeNames"] == ["n7"]
+    assert asked.ask("prioritize", pod, names).body is not scored.body
+
+
+def test_a_score_that_cannot_be_compared_is_left_to_who_tells(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(*_: Any) -> Any:
+        raise ArithmeticError
+
+    asked = cluster()
+    monkeypatch.setattr("extender.plugins.taint_toleration._SoftTaints.normalize", broken)
+
+    answer = asked.ask("prioritize")
+
+    assert answer.ledger is not None
+    assert [type(fault) for fault in answer.ledger.faults] == [ArithmeticError]
+    assert asked.scores() == [0, 0, 0]
+
+
+def test_who_passes_is_in_flight() -> None:
+    asked = cluster()
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    spreading = pod_json(name="other")
+    spreading["metadata"]["labels"] = {"app": "web"}
+    spreading["spec"]["topologySpreadConstraints"] = [constraint]
+    asked.ask("filter", spreading)
+    plain = pod_json(name="plain")
+    plain["metadata"] |= {"labels": {"app": "web"}, "uid": "plain"}
+
+    asked.ask("filter", plain)
+
+    assert asked.cache.index.in_flight == 1
+
+
+def test_answers_are_bounded_by_their_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk, "MAX_BYTES", 100)
+    asked = cluster()
+
+    first = asked.ask("filter")
+
+    assert asked.ask("filter").body is not first.body
+    assert json.loads(asked.ask("filter").body) == json.loads(first.body)
+
+
+def test_an_answer_is_what_the_encoder_writes() -> None:
+    asked, plain = cluster(), cluster()
+    plain.verbs = Verbs(plain, Profiles(Config()), min_nodes=100)
+
+    assert asked.ask("filter").body == plain.ask("filter").body
+    assert messages.REASON_UNKNOWN_NODE in asked.ask("filter", names=("b", "new")).body.decode()
