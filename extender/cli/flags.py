@@ -43,13 +43,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     add_rules_to(parser)
     for flag, (metavar, text) in _HELP.items():
         parser.add_argument(flag, dest=flag, metavar=metavar, help=text)
-    parser.add_argument(
-        "--cluster",
-        dest="--cluster",
-        nargs="+",
-        action="extend",
-        metavar="PATH",
-        help="take the cluster from manifests: files or folders of YAML or JSON; SIGHUP rereads",
+    add_cluster(
+        parser,
+        "take the cluster from manifests: files or folders of YAML or JSON; SIGHUP rereads",
     )
     parser.add_argument(
         "--max-request-bytes",
@@ -62,6 +58,18 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "--log-format", dest="--log-format", choices=["text", "json"], help="how to log (text)"
     )
     parser.add_argument("-v", dest="-v", action="count", help="log more; repeat for still more")
+
+
+def add_cluster(parser: argparse.ArgumentParser, text: str) -> None:
+    """Add `--cluster`."""
+    parser.add_argument(
+        "--cluster", dest="--cluster", nargs="+", action="extend", metavar="PATH", help=text
+    )
+
+
+def add_kubeconfig(parser: argparse.ArgumentParser, text: str) -> None:
+    """Add `--kubeconfig`."""
+    parser.add_argument("--kubeconfig", dest="--kubeconfig", metavar="FILE", help=text)
 
 
 def effective_config(arguments: argparse.Namespace) -> Config:

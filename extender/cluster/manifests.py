@@ -1,8 +1,8 @@
 """A cluster out of manifest files: YAML or JSON, single objects and Lists, folders of them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -25,8 +25,10 @@ KINDS: Final[dict[str, type[Object]]] = {
     "StorageClass": StorageClass,
 }
 # What kubectl does with objects that do not say where they belong.
-_NAMESPACED: Final = frozenset({"Pod", "PersistentVolumeClaim"})
+_CLUSTER_WIDE: Final = frozenset({"Node", "PersistentVolume", "StorageClass"})
 _DEFAULT_NAMESPACE: Final = "default"
+
+T = TypeVar("T")
 
 
 def load(paths: Iterable[str | Path], cache: ClusterCache) -> None:
@@ -40,6 +42,30 @@ def load(paths: Iterable[str | Path], cache: ClusterCache) -> None:
                     raise ManifestError(f"{kind} {key!r} is defined twice: remove one")
                 seen.add((kind, key))
                 stores[kind].put(key, obj)
+
+
+def items(path: str | Path, kinds: Collection[str]) -> Iterator[tuple[Path, str, dict[str, Plain]]]:
+    """File, kind and content of every object of these kinds; Lists are looked into."""
+    for file in files(Path(path)):
+        for document in _documents_of(file):
+            for kind, item in _items(file, document, kinds):
+                yield file, kind, _placed(kind, item)
+
+
+def decoded(file: Path, kind: str, item: dict[str, Plain], shape: type[T]) -> T:
+    """An object of a file in the shape in which it is read."""
+    try:
+        return msgspec.convert(documents.without_nulls(item), shape)
+    except (msgspec.ValidationError, DocumentError) as exc:
+        raise _wrong(file, kind, item, exc) from exc
+
+
+def decoded_for_cache(file: Path, kind: str, item: dict[str, Plain]) -> tuple[str, Object]:
+    """Key and object, as a cluster's cache keeps them."""
+    obj = _decoded(file, kind, item)
+    if obj.metadata is None or not obj.metadata.name:
+        raise ManifestError(f"{file}: a {kind} has no metadata.name")
+    return key_of(obj.metadata), obj
 
 
 def files(path: Path) -> Sequence[Path]:
@@ -59,24 +85,25 @@ def files(path: Path) -> Sequence[Path]:
     return found
 
 
-def _objects_of(file: Path) -> Iterator[tuple[str, str, Any]]:
+def _objects_of(file: Path) -> Iterator[tuple[str, str, Object]]:
     """Kind, key and object of all that a file holds."""
+    for document in _documents_of(file):
+        for kind, item in _items(file, document, KINDS):
+            yield kind, *decoded_for_cache(file, kind, _placed(kind, item))
+
+
+def _documents_of(file: Path) -> Sequence[Plain]:
     try:
-        text = file.read_text(encoding="utf-8")
-        parsed = documents.parse_all(text, _FILE_BYTES)
+        return documents.parse_all(file.read_text(encoding="utf-8"), _FILE_BYTES)
     except OSError as exc:
         raise ManifestError(f"{file}: cannot be read: {exc.strerror}") from exc
     except (DocumentError, UnicodeDecodeError) as exc:
         raise ManifestError(f"{file}: {exc}") from exc
-    for document in parsed:
-        for kind, item in _items(file, document):
-            obj = _decoded(file, kind, item)
-            if obj.metadata is None or not obj.metadata.name:
-                raise ManifestError(f"{file}: a {kind} has no metadata.name")
-            yield kind, key_of(obj.metadata), obj
 
 
-def _items(file: Path, document: Plain) -> Iterator[tuple[str, dict[str, Plain]]]:
+def _items(
+    file: Path, document: Plain, kinds: Collection[str]
+) -> Iterator[tuple[str, dict[str, Plain]]]:
     """The objects of one document that we know, those inside Lists included."""
     if document is None:
         return
@@ -84,9 +111,9 @@ def _items(file: Path, document: Plain) -> Iterator[tuple[str, dict[str, Plain]]
         raise ManifestError(f"{file}: a document is not a Kubernetes object: it has no kind")
     kind = str(document["kind"])
     of_kind = kind.removesuffix("List")
-    if kind in KINDS:
+    if kind in kinds:
         yield kind, document
-    elif kind == "List" or (kind.endswith("List") and of_kind in KINDS):
+    elif kind == "List" or (kind.endswith("List") and of_kind in kinds):
         items = document.get("items")
         if not isinstance(items, list | None):
             raise ManifestError(f"{file}: items of a {kind} must be a list")
@@ -94,13 +121,18 @@ def _items(file: Path, document: Plain) -> Iterator[tuple[str, dict[str, Plain]]
             # Objects of a List, as `kubectl get -o json` gives it, have kinds; of a NodeList not.
             if isinstance(item, dict) and of_kind:
                 item = {"kind": of_kind, **item}
-            yield from _items(file, item)
+            yield from _items(file, item, kinds)
+
+
+def _placed(kind: str, item: dict[str, Plain]) -> dict[str, Plain]:
+    """The object with a namespace, where its kind has one."""
+    metadata = item.get("metadata")
+    if kind in _CLUSTER_WIDE or not isinstance(metadata, dict) or metadata.get("namespace"):
+        return item
+    return {**item, "metadata": {**metadata, "namespace": _DEFAULT_NAMESPACE}}
 
 
 def _decoded(file: Path, kind: str, item: dict[str, Plain]) -> Object:
-    metadata = item.get("metadata")
-    if kind in _NAMESPACED and isinstance(metadata, dict) and not metadata.get("namespace"):
-        item = {**item, "metadata": {**metadata, "namespace": _DEFAULT_NAMESPACE}}
     try:
         data = documents.without_nulls(item)
         if kind != "Pod":
@@ -108,5 +140,10 @@ def _decoded(file: Path, kind: str, item: dict[str, Plain]) -> Object:
         msgspec.convert(data, Pod)  # says what is wrong with labels, which the next leaves as text
         return msgspec.json.decode(msgspec.json.encode(data), type=PlacedPod)
     except (msgspec.ValidationError, DocumentError) as exc:
-        name = metadata.get("name", "") if isinstance(metadata, dict) else ""
-        raise ManifestError(f"{file}: {kind} {name!r}: {exc}") from exc
+        raise _wrong(file, kind, item, exc) from exc
+
+
+def _wrong(file: Path, kind: str, item: dict[str, Plain], exc: Exception) -> ManifestError:
+    metadata = item.get("metadata")
+    name = metadata.get("name", "") if isinstance(metadata, dict) else ""
+    return ManifestError(f"{file}: {kind} {name!r}: {exc}")

@@ -46,6 +46,7 @@ D = TypeVar("D")
 class _ListMeta(Struct, frozen=True, gc=False, rename="camel"):
     resource_version: str = ""
     continue_: str = field(default="", name="continue")
+    remaining_item_count: int | None = None  # an estimate; only without a selector
 
 
 class Page(Struct, Generic[T], frozen=True, gc=False):

@@ -1,0 +1,163 @@
+"""`leeway scan`: who uses which rule, and where rules and cluster do not fit together."""
+
+import argparse
+import asyncio
+import sys
+from typing import Final
+
+from extender.cli import flags, manual, output, scan_tables, sources
+from extender.cli.manual import Page
+from extender.cli.progress import Progress
+from extender.cluster import listing, manifests
+from extender.cluster.api import ApiServer
+from extender.cluster.cache import ClusterCache
+from extender.cluster.resources import Resource, key_of
+from extender.config.schema import Config
+from extender.errors import ApiForbiddenError, ConfigError
+from extender.review.doctor import problems
+from extender.review.scan import objects, report
+from extender.review.scan.inventory import Inventory
+from extender.review.scan.report import Report
+from extender.server.profiles import Profiles
+
+_STANDARD_INPUT: Final = "/dev/stdin"
+_PAGE: Final = Page(
+    "show who uses which rule, and what does not fit",
+    """List the workloads of a cluster, or of manifests, that use extended rules, by gate and
+    operator: who is affected when a gate is switched off, or Leeway is removed. Pods, Deployments,
+    StatefulSets, DaemonSets, ReplicaSets, Jobs, CronJobs and PersistentVolumes are looked at, in
+    native fields and in annotations; what a workload has made is counted with it.
+
+    Then it is looked for what does not fit together: taints and labels that a rule meets and
+    cannot read, rules that cannot be read themselves, pods that are Pending because no node
+    passes Leeway's rules, DaemonSets whose rules the DaemonSet controller cannot see, NoExecute
+    taints that only an annotation tolerates, annotated volumes that are bound too late, and rules
+    that nobody reads. Every verdict is made by the code that answers kube-scheduler.
+
+    A live cluster is only listed, never changed. What you may not list is named and left out.
+    Give the configuration of your Leeway with --config: it says which profiles are Leeway's.""",
+    examples=[
+        ("leeway scan --kubeconfig ~/.kube/config", "Scan a live cluster."),
+        ("leeway scan --config leeway.yaml -o json > scan.json", "In a cluster, as data."),
+        ("leeway scan manifests/ deploy/examples/cluster.yaml", "Manifests and nodes of files."),
+        (
+            "kubectl get nodes,pods,deployments -A -o json | leeway scan -",
+            "What somebody else may list.",
+        ),
+    ],
+    exit_codes={
+        0: "everything fits; that rules are used is no finding",
+        1: "at least one error: a rule that cannot be read, so that it never matches",
+        2: "it could not look: a wrong command line, a file that cannot be read, a server that"
+        " cannot be reached",
+        3: "no error, but something does not fit, or could not be listed",
+    },
+    files={"leeway.yaml": "an ExtenderConfiguration, under any name; see --config"},
+    see="docs/scan.md",
+)
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    parser = manual.add_command(commands, "scan", _PAGE)
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="PATH",
+        help="manifests: files or folders of YAML or JSON, - for standard input",
+    )
+    flags.add_rules_to(parser)
+    flags.add_kubeconfig(parser, "scan the cluster of this kubeconfig's current context")
+    flags.add_cluster(parser, "the same as PATH, for symmetry with the other commands")
+    output.add_to(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Collect, judge, print, and tell by the exit code whether all fits."""
+    given = [*arguments.files, *(getattr(arguments, "--cluster") or ())]
+    kubeconfig = getattr(arguments, "--kubeconfig")
+    if given and kubeconfig:
+        raise ConfigError(["scan: give manifests or --kubeconfig, not both"])
+    # Where the cluster is, is for the command line to say; how pods are judged, for the file.
+    setattr(arguments, "--cluster", None)
+    setattr(arguments, "--kubeconfig", None)
+    config = flags.effective_config(arguments)
+    paths = given or ([] if kubeconfig else [*config.cluster_files])
+    server = None if paths else sources.api_server(kubeconfig or config.kubeconfig)
+    if not paths and server is None:
+        raise ConfigError(["scan: nothing to look at: give PATH or --kubeconfig"])
+    found = _scan(config, paths, server)
+    output.show(
+        scan_tables.document(found),
+        arguments.output,
+        lambda on: "".join(scan_tables.tables_of(found, on)),
+    )
+    return problems.exit_code(found.severities())
+
+
+def _scan(config: Config, paths: list[str], server: ApiServer | None) -> Report:
+    progress = Progress(sys.stderr)
+    profiles = Profiles(config)
+    inventory, cache = Inventory(profiles.settings), ClusterCache()
+    missing: dict[str, str] = {}
+    try:
+        if server is not None:
+            missing = asyncio.run(_list(server, inventory, cache, progress))
+        else:
+            _read(paths, inventory, cache)
+        progress.begin("judging pods", len(inventory.waiting))
+        return report.build(
+            inventory,
+            cache.snapshot(pods="pods" not in missing),
+            cache.classes.objects,
+            profile_of=profiles.of,
+            schedulers=frozenset(each.scheduler_name for each in config.profiles),
+            missing=missing,
+            step=progress.advance,
+        )
+    finally:
+        progress.end()
+
+
+def _read(paths: list[str], inventory: Inventory, cache: ClusterCache) -> None:
+    """Everything of the manifests; of two objects with one name the later stands."""
+    stores = dict(zip(manifests.KINDS, (store for _, store in cache.stores()), strict=True))
+    kinds = manifests.KINDS.keys() | objects.SHAPES.keys()
+    for path in paths:
+        for file, kind, item in manifests.items(
+            _STANDARD_INPUT if path == sources.STANDARD_INPUT else path, kinds
+        ):
+            if kind in stores:
+                key, obj = manifests.decoded_for_cache(file, kind, item)
+                stores[kind].put(key, obj)
+            if kind in objects.SHAPES:
+                inventory.add(kind, manifests.decoded(file, kind, item, objects.SHAPES[kind]))
+
+
+async def _list(
+    server: ApiServer, inventory: Inventory, cache: ClusterCache, progress: Progress
+) -> dict[str, str]:
+    """Everything of a live cluster; what may not be listed, and the server's words for it."""
+    missing: dict[str, str] = {}
+    stores = {resource.path: (resource, store) for resource, store in cache.stores()}
+    kinds = {resource.path: kind for kind, resource in objects.RESOURCES.items()}
+    listed: dict[str, Resource[objects.Scanned]] = {
+        path: resource for path, (resource, _) in stores.items()
+    } | {resource.path: resource for resource in objects.RESOURCES.values()}
+    async with server.connect() as connection:
+        for path, resource in listed.items():
+            progress.begin(resource.name)
+            try:
+                async for body, page in listing.pages(connection, resource):
+                    items = page.items or []
+                    progress.advance(len(items), page.metadata.remaining_item_count)
+                    if path in stores:
+                        seen, store = stores[path]
+                        for obj in seen.decode_page(body).items or ():
+                            store.put(key_of(obj.metadata), obj)
+                    for item in items if path in kinds else ():
+                        inventory.add(kinds[path], item)
+            except ApiForbiddenError as exc:
+                missing[resource.name] = str(exc)
+    return missing

@@ -1,0 +1,74 @@
+"""What a scan has seen: rules by who uses them, pods that wait, volumes, and who owns whom."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from extender.framework.interface import Settings
+from extender.model.core_v1 import Pod
+from extender.review.scan import usage
+from extender.review.scan.objects import (
+    Ref,
+    Scanned,
+    ScannedPod,
+    ScannedVolume,
+    owner_of,
+    ref_of,
+)
+from extender.review.scan.usage import Usage
+from extender.review.subjects import Carrier
+
+_MAX_OWNERS: Final = 8
+
+
+@dataclass(slots=True)
+class Inventory:
+    """Collects objects one at a time; only those that carry rules, or wait, are kept."""
+
+    settings: Settings
+    _names: dict[str, set[str]] = field(default_factory=dict)
+    owners: dict[Ref, Ref] = field(default_factory=dict)
+    usages: dict[Ref, list[Usage]] = field(default_factory=dict)
+    templates: dict[Ref, Pod] = field(default_factory=dict)  # of those with rules
+    unreadable: dict[Ref, list[Carrier]] = field(default_factory=dict)
+    waiting: dict[Ref, Pod] = field(default_factory=dict)
+    volumes: dict[Ref, ScannedVolume] = field(default_factory=dict)  # of those with the annotation
+
+    def add(self, kind: str, obj: Scanned) -> None:
+        """Take note of an object; one that comes again replaces itself."""
+        ref = ref_of(kind, obj.metadata)
+        self._names.setdefault(kind, set()).add(f"{ref.namespace}/{ref.name}")
+        for kept in (self.owners, self.usages, self.templates, self.unreadable, self.waiting):
+            kept.pop(ref, None)
+        self.volumes.pop(ref, None)
+        if isinstance(obj, ScannedVolume):
+            usages, broken = usage.of_volume(obj, self.settings)
+            if any(each.annotated for each in usages):
+                self.volumes[ref] = obj
+        else:
+            if isinstance(obj, ScannedPod) and obj.ended:
+                return
+            pod = obj.template()
+            usages, broken = usage.of_pod(pod, self.settings)
+            if usages or broken:
+                self.templates[ref] = pod
+            if isinstance(obj, ScannedPod) and obj.waits:
+                self.waiting[ref] = pod
+        owner = owner_of(obj.metadata)
+        # Nobody is owned by a pod, so the many without rules need not be known.
+        if owner is not None and (kind != "Pod" or usages or broken or ref in self.waiting):
+            self.owners[ref] = owner
+        if usages:
+            self.usages[ref] = usages
+        if broken:
+            self.unreadable[ref] = broken
+
+    @property
+    def seen(self) -> dict[str, int]:
+        """How many objects of each kind were seen."""
+        return {kind: len(names) for kind, names in self._names.items()}
+
+    def root(self, ref: Ref) -> Ref:
+        """Who stands at the top: the Deployment of a ReplicaSet's pod."""
+        for _ in range(_MAX_OWNERS):  # whatever somebody has written, it ends
+            ref = self.owners.get(ref, ref)
+        return ref

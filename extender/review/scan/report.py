@@ -1,0 +1,135 @@
+"""Everything that a scan found, put together."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from extender.framework.interface import Profile
+from extender.framework.snapshot import Snapshot
+from extender.model.core_v1 import Pod
+from extender.model.storage_v1 import StorageClass
+from extender.review.doctor.problems import Severity
+from extender.review.scan import effects, pending, values
+from extender.review.scan.effects import OnlyByAnnotation, UnseenByController
+from extender.review.scan.inventory import Inventory
+from extender.review.scan.objects import Ref
+from extender.review.scan.pending import Pending
+from extender.review.scan.usage import GATES, Rule, Usage
+from extender.review.scan.values import Met, Unreadable
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One rule of one workload, and which of its objects carry it."""
+
+    gate: str
+    operator: str
+    annotated: bool
+    path: str
+    rule: str
+    workload: Ref
+    objects: Mapping[str, int]  # by kind
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a scan found."""
+
+    seen: Mapping[str, int]
+    nodes: int
+    uses: Sequence[Use]
+    broken: Sequence[tuple[Ref, str, str]]  # an annotation that cannot be read: whose, where, why
+    unreadable: Sequence[Unreadable]
+    pending: Sequence[Pending]  # only those that no node passes
+    passing: int  # pods that wait for something else
+    daemons: Sequence[UnseenByController]
+    evicted: Sequence[OnlyByAnnotation]
+    volumes: Sequence[tuple[Ref, str]]
+    unread: Sequence[tuple[Ref, str]]
+    missing: Mapping[str, str] = field(default_factory=dict)  # resource, and why it was not listed
+
+    def severities(self) -> Iterator[Severity]:
+        """How bad each finding is; uses alone are none."""
+        if self.broken or any(not each.nodes for each in self.unreadable):
+            yield "error"
+        found = (self.unreadable, self.pending, self.evicted, self.volumes, self.unread)
+        if any(found) or self.missing:
+            yield "warning"
+        for daemon in self.daemons:
+            yield "warning" if daemon.missing or daemon.stuck else "info"
+
+
+def build(
+    inventory: Inventory,
+    snapshot: Snapshot,
+    classes: Mapping[str, StorageClass],
+    *,
+    profile_of: Callable[[Pod], Profile],
+    schedulers: frozenset[str],
+    missing: Mapping[str, str],
+    step: Callable[[], None] = lambda: None,
+) -> Report:
+    """Judge everything that was collected."""
+    settings = inventory.settings
+    met = Met(snapshot.nodes.values())
+    templates = by_root(inventory)
+    waiting = list(pending.judge(inventory.waiting, snapshot, profile_of, inventory.root, step))
+    blocked = [each for each in waiting if not each.passed and snapshot.nodes]
+    return Report(
+        seen=inventory.seen,
+        nodes=len(snapshot.nodes),
+        uses=uses(inventory),
+        broken=[
+            (ref, each.path, each.problem)
+            for ref, found in _once(inventory, inventory.unreadable).items()
+            for each in found
+        ],
+        unreadable=list(values.unreadable(_rules(inventory), met, settings)),
+        pending=blocked,
+        passing=len(waiting) - len(blocked),
+        daemons=list(effects.unseen_by_controller(templates, snapshot, settings)),
+        evicted=list(effects.only_by_annotation(templates, met.taints, settings)),
+        volumes=list(effects.bound_too_late(inventory.volumes, classes)),
+        unread=list(effects.read_by_nobody(templates, schedulers, settings)),
+        missing=missing,
+    )
+
+
+def uses(inventory: Inventory) -> list[Use]:
+    """Every rule of every workload once, by gate, with the objects that carry it."""
+    objects: dict[tuple[Ref, Usage], Counter[str]] = {}
+    for ref, found in inventory.usages.items():
+        for usage in found:
+            objects.setdefault((inventory.root(ref), usage), Counter())[ref.kind] += 1
+    found_uses = [
+        Use(u.gate, u.operator, u.annotated, u.path, u.text(), root, counts)
+        for (root, u), counts in objects.items()
+    ]
+    return sorted(
+        found_uses, key=lambda use: (GATES.index(use.gate), use.operator, use.workload, use.path)
+    )
+
+
+def by_root(inventory: Inventory) -> dict[Ref, Pod]:
+    """One pod for each workload with rules: its own template, or that of something it made."""
+    return _once(inventory, inventory.templates)
+
+
+def _once(inventory: Inventory, found: Mapping[Ref, T]) -> dict[Ref, T]:
+    chosen: dict[Ref, T] = {}
+    for ref, value in found.items():
+        root = inventory.root(ref)
+        if root == ref or root not in chosen:
+            chosen[root] = value
+    return chosen
+
+
+def _rules(inventory: Inventory) -> dict[Rule, list[Ref]]:
+    rules: dict[Rule, dict[Ref, None]] = {}
+    for ref, found in inventory.usages.items():
+        for usage in found:
+            rules.setdefault(usage.rule, {})[inventory.root(ref)] = None
+    return {rule: sorted(users) for rule, users in rules.items()}

@@ -1,0 +1,96 @@
+"""What is kept of the objects that were seen."""
+
+import json
+
+from extender.review.scan.objects import Ref
+from tests.builders import requirement, toleration
+from tests.review.scan.scanning import a_pod, an_inventory, owned_by, scanned, workload
+
+RULE = toleration("sla", "Gt", "900")
+DEPLOYMENT = Ref("Deployment", "default", "web")
+REPLICAS = Ref("ReplicaSet", "default", "web-1")
+
+
+def test_what_has_no_rule_and_does_not_wait_is_only_counted() -> None:
+    inventory = an_inventory(
+        workload("Deployment", "web"), a_pod("a", node="n", phase="Running"), a_pod("b", node="n")
+    )
+
+    assert inventory.seen == {"Deployment": 1, "Pod": 2}
+    assert not (inventory.usages)
+    assert not (inventory.templates)
+    assert not (inventory.waiting)
+    assert not (inventory.owners)
+
+
+def test_a_pod_that_has_ended_is_only_counted() -> None:
+    inventory = an_inventory(a_pod("a", RULE, phase="Succeeded"))
+
+    assert inventory.seen == {"Pod": 1}
+    assert not inventory.usages
+
+
+def test_pods_that_wait_are_kept() -> None:
+    assert list(an_inventory(a_pod("a")).waiting) == [Ref("Pod", "default", "a")]
+
+
+def test_the_root_of_a_pod_is_the_deployment_of_its_replica_set() -> None:
+    inventory = an_inventory(
+        a_pod("p", RULE, owner=owned_by("ReplicaSet", "web-1")),
+        workload("ReplicaSet", "web-1", owner=owned_by("Deployment", "web")),
+        workload("Deployment", "web"),
+    )
+
+    assert inventory.root(Ref("Pod", "default", "p")) == DEPLOYMENT
+    assert inventory.root(REPLICAS) == inventory.root(DEPLOYMENT) == DEPLOYMENT
+
+
+def test_an_owner_that_was_not_seen_counts_all_the_same() -> None:
+    inventory = an_inventory(a_pod("p", RULE, owner=owned_by("Rollout", "web")))
+
+    assert inventory.root(Ref("Pod", "default", "p")) == Ref("Rollout", "default", "web")
+
+
+def test_owners_in_a_circle_end() -> None:
+    inventory = an_inventory(
+        workload("Deployment", "web", owner=owned_by("ReplicaSet", "web-1")),
+        workload("ReplicaSet", "web-1", owner=owned_by("Deployment", "web")),
+    )
+
+    assert inventory.root(DEPLOYMENT) in (DEPLOYMENT, REPLICAS)
+
+
+def test_an_object_that_comes_again_replaces_itself() -> None:
+    inventory = an_inventory(a_pod("a", RULE))
+    inventory.add("Pod", scanned(a_pod("a", node="n")))
+
+    assert inventory.seen == {"Pod": 1}
+    assert not (inventory.usages)
+    assert not (inventory.waiting)
+    assert not (inventory.templates)
+
+
+def test_volumes_with_the_annotation_are_kept() -> None:
+    term = {"nodeSelectorTerms": [{"matchExpressions": [requirement("v", "SemverGt", "1")]}]}
+    native = {
+        "kind": "PersistentVolume",
+        "metadata": {"name": "native"},
+        "spec": {"nodeAffinity": {"required": term}},
+    }
+    exists = {"nodeSelectorTerms": [{"matchExpressions": [requirement("a", "Exists")]}]}
+    text = json.dumps({"required": exists})
+    carried = {
+        "kind": "PersistentVolume",
+        "metadata": {"name": "carried", "annotations": {"scheduling.leeway/node-affinity": text}},
+    }
+    inventory = an_inventory(native, carried)
+
+    assert [ref.name for ref in inventory.volumes] == ["carried"]
+    assert [ref.name for ref in inventory.usages] == ["native", "carried"]
+
+
+def test_annotations_that_cannot_be_read_are_kept() -> None:
+    inventory = an_inventory(workload("Job", "j", annotated_tolerations="nonsense: ["))
+
+    assert [ref.name for ref in inventory.unreadable] == ["j"]
+    assert inventory.templates.keys() == inventory.unreadable.keys()
