@@ -1,8 +1,13 @@
 """Evaluations for the tests, from the text of an expression: the answer and what it cost."""
 
-from extender.match.cel.faults import CompileError
+import contextlib
+
+from extender.match.cel import planner
+from extender.match.cel.faults import CompileError, EvaluationError
+from extender.match.cel.plan import State
 from extender.match.cel.program import compile_expression
 from extender.model.core_v1 import Taint
+from tests.match.cel.expressions import checked
 
 TAINT = Taint("example.com/dedicated", "gpu", "NoSchedule")
 
@@ -15,3 +20,13 @@ def answered(expression: str, taint: Taint = TAINT) -> tuple[bool | str | None, 
         return str(error), 0
     said = program.evaluate(taint.key, taint.value, taint.effect)
     return said.error if said.result is None else said.result, said.cost
+
+
+def steps_of(expression: str, taint: Taint = TAINT) -> int:
+    """The work of one evaluation that cel-go does not charge for."""
+    plan = planner.plan(checked(expression))
+    s: State = [plan.cost, taint.key, taint.value, taint.effect, 0, *plan.locals]
+    with contextlib.suppress(EvaluationError):
+        plan.run(s)
+    steps: int = s[4]
+    return steps

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.match.cel.evaluating import answered
+from tests.match.cel.evaluating import answered, steps_of
 
 
 @pytest.mark.parametrize(
@@ -103,3 +103,19 @@ def test_many_terms(expression: str, answer: bool | str, cost: int) -> None:
 )
 def test_an_alternative(expression: str, answer: bool | str, cost: int) -> None:
     assert answered(expression) == (answer, cost)
+
+
+@pytest.mark.parametrize(
+    ("expression", "failures"),
+    [
+        pytest.param("taint.value == 'gpu' && taint.key == ''", 0, id="none"),
+        pytest.param("1 / 0 == 1 && taint.value == 'cpu'", 1, id="one that is absorbed"),
+        pytest.param("1 / 0 == 1 || taint.value == 'gpu'", 1, id="one that is absorbed by true"),
+        pytest.param("1 / 0 == 1 && 1 / 0 == 2", 2, id="both terms"),
+        pytest.param("1 / 0 == 1 || 1 / 0 == 2", 2, id="both alternatives"),
+        pytest.param("1 / 0 == 1 || 1 / 0 == 2 || 1 / 0 == 3", 3, id="all of three"),
+        pytest.param("taint.value == 'gpu' || 1 / 0 == 1", 0, id="one that is not met"),
+    ],
+)
+def test_a_failure_takes_work(expression: str, failures: int) -> None:
+    assert steps_of(expression) == 30 * failures

@@ -2,7 +2,9 @@
 
 import pytest
 
-from tests.match.cel.evaluating import answered
+from extender.match.cel.library.regex import compile_pattern
+from extender.model.core_v1 import Taint
+from tests.match.cel.evaluating import answered, steps_of
 
 
 @pytest.mark.parametrize(
@@ -67,3 +69,33 @@ def test_patterns_are_bounded_together() -> None:
         "program instantiation failed: regular expressions are too large together",
         0,
     )
+
+
+LONG = Taint("k" * 300 + "12", "", "")
+LETTERS = "[a-z]+[0-9]"
+# What there is to do for a pattern on a text grows with both.
+SEARCHING = 302 * compile_pattern(LETTERS).size >> 7
+
+
+@pytest.mark.parametrize(
+    ("expression", "steps"),
+    [
+        pytest.param(f"taint.key.matches('{LETTERS}')", SEARCHING, id="matches"),
+        pytest.param(f"matches(taint.key, '{LETTERS}')", SEARCHING, id="as a function"),
+        pytest.param(f"taint.key.find('{LETTERS}') == ''", SEARCHING, id="finds"),
+        pytest.param(
+            f"taint.key.findAll('{LETTERS}').size() == 1",
+            SEARCHING + 10 * 302 + 14,
+            id="finds all, one of which there is",
+        ),
+        pytest.param(
+            "taint.key.findAll('[0-9]').size() == 2",
+            (302 * compile_pattern("[0-9]").size >> 7) + 10 * 302 + 2 * 14,
+            id="finds all, two of which there are",
+        ),
+        pytest.param("taint.value.matches('a')", 0, id="a short text is no work"),
+    ],
+)
+def test_the_work_of_a_pattern(expression: str, steps: int) -> None:
+    assert SEARCHING > 0
+    assert steps_of(expression, LONG) == steps

@@ -29,6 +29,19 @@ from tests.match.cel.evaluating import answered
         pytest.param(
             "dyn('abc').exists(x, true)", "got 'types.String', expected iterable type", 0, id="text"
         ),
+        pytest.param("[1 / 0].all(i, x, true)", "division by zero", 11, id="pairs that fail"),
+        pytest.param(
+            "{dyn(1u): 1, dyn(true): 2, dyn(1.5): 3}.all(k, k == 1u || k == true || k == 1.5)",
+            True,
+            22,
+            id="the keys of a map of all kinds",
+        ),
+        pytest.param(
+            "dyn({1.5: 'a'}).all(k, v, k == 1.5 && v == 'a')",
+            True,
+            8,
+            id="pairs of entries behind dyn",
+        ),
     ],
 )
 def test_a_range(expression: str, answer: bool | str, cost: int) -> None:

@@ -2,8 +2,9 @@
 
 import pytest
 
-from extender.match.cel.plan import Code, constant
-from extender.match.cel.planning import Planning, Variable
+from extender.match.cel.ast import Ident
+from extender.match.cel.plan import FIRST_LOCAL, Code, constant
+from extender.match.cel.planning import Planning, Variable, plan_each
 from tests.match.cel.expressions import checked
 
 
@@ -17,6 +18,10 @@ def planning(text: str, *, exact: bool = False) -> Planning:
         pytest.param("taint.key == 'a'", True, id="plain types"),
         pytest.param("[] == [taint.key]", True, id="an empty list"),
         pytest.param("{} == {taint.key: 1}", True, id="an empty map"),
+        pytest.param("[].size() == 0", True, id="an empty list of anything"),
+        pytest.param("{}.size() == 0", True, id="an empty map of anything"),
+        pytest.param("[[]].size() == 1", False, id="a list of lists of anything"),
+        pytest.param("{'a': dyn(1)}.size() == 1", False, id="a map of dyn"),
         pytest.param("optional.of(taint.key).hasValue()", True, id="an optional"),
         pytest.param("dyn(taint.key) == 'a'", False, id="dyn"),
         pytest.param("[dyn(1)].size() == 1", False, id="a list of dyn"),
@@ -39,7 +44,7 @@ def test_the_innermost_variable_of_a_name_is_meant() -> None:
     assert state.variable("x") is inner
     state.leave("x")
     assert state.variable("x") is outer
-    assert outer.slot != inner.slot
+    assert (outer.slot, inner.slot, state.slots) == (FIRST_LOCAL, FIRST_LOCAL + 1, FIRST_LOCAL + 2)
 
 
 def test_only_an_exact_plan_meters_its_nodes_and_never_its_constants() -> None:
@@ -48,3 +53,15 @@ def test_only_an_exact_plan_meters_its_nodes_and_never_its_constants() -> None:
     assert planning("true").settle(code) is code
     assert planning("true", exact=True).settle(code).charges_itself
     assert not planning("true", exact=True).settle(constant(1)).charges_itself
+
+
+def test_nodes_are_planned_in_their_order() -> None:
+    a, b = Ident(1, 0, "a"), Ident(2, 0, "b")
+    first, second = constant(1), constant(2)
+    planned = plan_each([a, b])
+
+    assert next(planned) is a
+    assert planned.send(first) is b
+    with pytest.raises(StopIteration) as stop:
+        planned.send(second)
+    assert stop.value.value == [first, second]

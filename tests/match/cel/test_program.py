@@ -24,6 +24,12 @@ def test_a_program_knows_its_type_and_its_worst_cost() -> None:
         pytest.param(
             "'" + "é" * MAX_BYTES, "Too long: may not be more than 10240 bytes", id="long"
         ),
+        pytest.param(
+            "taint.key.matches('(')",
+            "compilation failed: ERROR: <input>:1:19: invalid matches argument\n"
+            " | taint.key.matches('(')\n | ..................^",
+            id="a pattern that cannot be read",
+        ),
         pytest.param("taint.key", "must evaluate to bool, not string", id="no bool"),
         pytest.param("dyn(true)", "must evaluate to bool, not dyn", id="perhaps a bool"),
         pytest.param(
@@ -51,6 +57,35 @@ def test_what_is_refused(expression: str, refusal: str) -> None:
         compile_expression(expression)
 
     assert str(caught.value) == refusal
+
+
+def test_an_expression_may_be_as_long_as_the_limit() -> None:
+    assert answered("true".ljust(MAX_BYTES)) == (True, 0)
+    assert answered("true".ljust(MAX_BYTES + 1)) == (
+        "Too long: may not be more than 10240 bytes",
+        0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("expression", "too_costly", "evaluation"),
+    [
+        pytest.param(
+            "lists.range(999987).size() > 0", False, (True, COST_LIMIT), id="at the limit"
+        ),
+        pytest.param(
+            "lists.range(999988).size() > 0",
+            True,
+            (COST_LIMIT_EXCEEDED, COST_LIMIT + 1),
+            id="one above",
+        ),
+    ],
+)
+def test_the_limit_itself_may_be_reached(
+    expression: str, too_costly: bool, evaluation: tuple[bool | str, int]
+) -> None:
+    assert compile_expression(expression).too_costly is too_costly
+    assert answered(expression) == evaluation
 
 
 def test_an_evaluation_says_a_bool_or_why_not_and_its_cost() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from extender.model.core_v1 import Taint
 from tests.match.cel.evaluating import answered
 
 
@@ -76,7 +77,63 @@ from tests.match.cel.evaluating import answered
         pytest.param(
             "lists.range(300).map(i, 'abcd').join().startsWith('b')", False, 1272, id="a long text"
         ),
+        pytest.param("taint.key == 'a'", False, 3, id="a field and a shorter text"),
+        pytest.param(
+            "taint.value == 'example.com/dedicated'", False, 3, id="a field and a longer text"
+        ),
+        pytest.param(
+            "dyn(taint.key).startsWith('e')", True, 6, id="a prefix of what is a text when it runs"
+        ),
+        pytest.param(
+            "dyn(1 / 0).isGreaterThan(semver('1.2.3'))",
+            "division by zero",
+            4,
+            id="a function that only the values choose, and something known that costs",
+        ),
+        pytest.param(
+            "dyn(1 / 0).containsIP(ip('10.0.0.1'))",
+            "division by zero",
+            4,
+            id="a price by the first, which fails, and something known that costs",
+        ),
+        pytest.param(
+            "string(1 / 0) == taint.key",
+            "division by zero",
+            5,
+            id="two texts of which the first fails",
+        ),
+        pytest.param(
+            "string(1 / 0) == string(int(taint.key))",
+            "division by zero",
+            7,
+            id="two texts that fail",
+        ),
+        pytest.param(
+            "1 / 0 + (taint.key == '' ? 1 : size(taint.key.trim())) == 1",
+            "division by zero",
+            11,
+            id="a second that costs by the data behind a first that fails",
+        ),
+        pytest.param(
+            "1 / 0 + int(taint.key.trim()) == 1",
+            "division by zero",
+            9,
+            id="a second that fails as well",
+        ),
     ],
 )
 def test_a_shape(expression: str, answer: bool | str, cost: int) -> None:
     assert answered(expression) == (answer, cost)
+
+
+@pytest.mark.parametrize(
+    ("expression", "cost"),
+    [
+        pytest.param(f"taint.key == '{'k' * 1023}'", 2 + 103, id="a length that is tabled"),
+        pytest.param(f"taint.key == '{'k' * 1024}'", 2 + 103, id="one that is not"),
+        pytest.param(f"taint.key == '{'k' * 1991}'", 2 + 200, id="a long text"),
+        pytest.param("taint.key.startsWith('a')", 2 + 200, id="a call on it"),
+    ],
+)
+def test_texts_may_be_longer_than_those_that_are_tabled(expression: str, cost: int) -> None:
+    assert answered(expression, Taint("k" * 1995, "", "")) == (False, cost)
