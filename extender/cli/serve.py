@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -99,6 +100,8 @@ async def _serve(server: Server, source: ClusterSource) -> None:
     async with server.running() as listening:
         for listener in listening:
             print(listener, flush=True)
+        # What has been loaded stays; looking at it again and again would hold up requests.
+        gc.freeze()
         await stop.wait()
         log.info("stopping: finishing what has begun")
 

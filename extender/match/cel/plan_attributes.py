@@ -115,9 +115,13 @@ def _plan_base(planning: Planning, base: Expr) -> Steps:
 
 def _field(planning: Planning, base: Expr, links: Sequence[Qualifier]) -> Code | None:
     """A field of the taint, if that is all there is."""
-    if planning.checked.names.get(base.id) != "taint" or len(links) != 1:
+    if planning.checked.names.get(base.id) != "taint":
+        return None
+    if len(links) != 1:
+        planning.fields.update(FIELD_SLOTS.values())
         return None
     slot = FIELD_SLOTS[str(links[0].key.known)]
+    planning.fields.add(slot)
     if links[0].tested:
         return Code(lambda _: True, 1, known=True)
     if links[0].optional:

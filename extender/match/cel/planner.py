@@ -30,11 +30,12 @@ MAX_NESTING: Final = 600
 
 
 class Plan(Struct, frozen=True):
-    """What is run, what it costs whatever the data, and the locals of its state."""
+    """What is run, what it costs whatever the data, the locals of its state, and what it reads."""
 
     run: Run
     cost: int
     locals: tuple[None, ...]
+    fields: frozenset[int]  # of the taint, by their slots
 
 
 def plan(checked: Checked, *, exact: bool = False) -> Plan:
@@ -43,7 +44,8 @@ def plan(checked: Checked, *, exact: bool = False) -> Plan:
     code = _planned(planning, checked.root)
     if code.depth > MAX_NESTING:
         raise ProgramError("expression is nested too deeply")
-    return Plan(code.run, code.cost, (None,) * (planning.slots - FIRST_LOCAL))
+    local = (None,) * (planning.slots - FIRST_LOCAL)
+    return Plan(code.run, code.cost, local, frozenset(planning.fields))
 
 
 def _planned(planning: Planning, root: Expr) -> Code:

@@ -53,6 +53,7 @@ class Planning:
         self.checked: Final = checked
         self.slots = FIRST_LOCAL
         self.pattern_size = 0  # of all regular expressions so far
+        self.fields: Final[set[int]] = set()  # of the taint, by their slots, that are read
         # In an exact plan each node charges for itself as soon as it has run.
         self._exact: Final = exact
         # Whether values are sure to have their static types: with dyn they need not, not even

@@ -9,13 +9,14 @@ from extender.match.cel.checker import check
 from extender.match.cel.estimate import estimate
 from extender.match.cel.faults import CompileError, CostLimitError, EvaluationError, PanicError
 from extender.match.cel.parser import parse
-from extender.match.cel.plan import COST_LIMIT, MAX_STEPS, State
+from extender.match.cel.plan import COST_LIMIT, FIELD_SLOTS, MAX_STEPS, State
 from extender.match.cel.planner import Plan, plan
 from extender.match.cel.planning import ProgramError
 from extender.match.cel.source import IssuesError, Source, format_issues
 from extender.match.cel.types import BOOL
 from extender.match.cel.validators import validate
-from extender.match.cel.values import COST_LIMIT_EXCEEDED, type_name
+from extender.match.cel.values import COST_LIMIT_EXCEEDED, PANIC, type_name
+from extender.model.core_v1 import Taint
 
 MAX_BYTES: Final = 10_240
 
@@ -40,35 +41,50 @@ class Program(Struct, frozen=True):
     def too_costly(self) -> bool:
         return self.max_cost > COST_LIMIT
 
+    def seen(self, taint: Taint) -> Taint:
+        """The taint with only those fields that the expression reads: nothing else matters."""
+        fields = self.plan.fields
+        if len(fields) == len(FIELD_SLOTS):
+            return taint
+        return Taint(
+            **{name: getattr(taint, name) for name, slot in FIELD_SLOTS.items() if slot in fields}
+        )
+
     def evaluate(self, key: str, value: str, effect: str) -> Evaluation:
         """Always the same for the same taint: what bounds it is counted, never timed."""
-        s: State = [self.plan.cost, key, value, effect, 0, *self.plan.locals]
-        try:
-            evaluation = _run(self.plan, s)
-        except PanicError as error:
-            return self._evaluate_exactly(s, Evaluation(None, str(error), s[0]))
-        if evaluation.cost <= COST_LIMIT or s[4] > MAX_STEPS:
-            return evaluation
-        return self._evaluate_exactly(s, evaluation)
+        s = self._new_state(key, value, effect)
+        evaluation = _run(self.plan, s)
+        return evaluation if _is_exact(evaluation, s) else self._evaluate_exactly(s, evaluation)
+
+    def judge(self, taint: Taint) -> Evaluation:
+        """The same, but what it costs until it is cancelled is only about what it is upstream."""
+        return _run(self.plan, self._new_state(taint.key, taint.value, taint.effect))
+
+    def _new_state(self, key: str, value: str, effect: str) -> State:
+        return [self.plan.cost, key, value, effect, 0, *self.plan.locals]
 
     def _evaluate_exactly(self, s: State, evaluation: Evaluation) -> Evaluation:
-        """Again, for the cost at the very end of it: a plan charges in advance what it can."""
+        """Again, node by node."""
         try:
             exact = plan(_checked(Source(self.expression)), exact=True)
         except ProgramError:  # nested too deeply for that
             return evaluation
         again: State = [exact.cost, *s[1:5], *exact.locals]
-        try:
-            exact_evaluation = _run(exact, again)
-        except PanicError as error:
-            return Evaluation(None, str(error), again[0])
+        exact_evaluation = _run(exact, again)
         return evaluation if again[4] > MAX_STEPS else exact_evaluation
+
+
+def _is_exact(evaluation: Evaluation, s: State) -> bool:
+    """A plan charges in advance, which shows where upstream ends in the midst of it."""
+    if evaluation.error is None or s[4] > MAX_STEPS:
+        return True
+    return evaluation.cost <= COST_LIMIT and not evaluation.error.startswith(PANIC)
 
 
 def _run(plan_: Plan, s: State) -> Evaluation:
     try:
         result = plan_.run(s)
-    except EvaluationError as error:
+    except (EvaluationError, PanicError) as error:
         return Evaluation(None, str(error), s[0])
     except CostLimitError:
         return Evaluation(None, COST_LIMIT_EXCEEDED, s[0])

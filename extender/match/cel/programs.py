@@ -1,8 +1,9 @@
 """Compiled expressions and what they said of taints, within bounds.
 
 Pods of one workload carry the same expressions and nodes share taints, so an expression is
-compiled once and asked once about a taint. Both are pure, so nothing that is kept can become
-wrong. Failures are kept like programs: a broken expression costs as little the second time.
+compiled once and asked once about a taint, or about all taints that differ only in what it does
+not read. Both are pure, so nothing that is kept can become wrong. Failures are kept like programs:
+a broken expression costs as little the second time.
 """
 
 import math
@@ -66,10 +67,10 @@ class Work:
                 outcome = _outcome(self.compile, expression)
             verdicts: dict[Taint, Evaluation] = {}
             if isinstance(outcome, Program):
-                for taint in taints:
+                for taint in dict.fromkeys(map(outcome.seen, taints)):
                     if allowance < 0:
                         break
-                    verdict = outcome.evaluate(taint.key, taint.value, taint.effect)
+                    verdict = outcome.judge(taint)
                     verdicts[taint] = verdict
                     allowance -= verdict.cost
             finished.append(Finished(expression, outcome, verdicts))
@@ -118,13 +119,14 @@ class Programs:
     def evaluate(self, expression: str, taint: Taint) -> Evaluation:
         """What the expression says of the taint."""
         entry = self._entry(expression)
+        outcome = entry.outcome
+        if isinstance(outcome, CompileError):
+            return Evaluation(None, str(outcome), 0)
+        taint = outcome.seen(taint)
         verdict = entry.verdicts.get(taint)
         if verdict is None:
-            outcome = entry.outcome
-            if isinstance(outcome, CompileError):
-                return Evaluation(None, str(outcome), 0)
             self._afford(min(outcome.max_cost * UNDERESTIMATE, COST_LIMIT))
-            verdict = outcome.evaluate(taint.key, taint.value, taint.effect)
+            verdict = outcome.judge(taint)
             self.allowance -= verdict.cost
             self._note(entry, {taint: verdict})
         return verdict
@@ -138,7 +140,8 @@ class Programs:
             if entry is None:
                 jobs.append((expression, None, asked))
             elif isinstance(entry.outcome, Program):
-                unknown = tuple(taint for taint in asked if taint not in entry.verdicts)
+                seen = dict.fromkeys(map(entry.outcome.seen, asked))
+                unknown = tuple(taint for taint in seen if taint not in entry.verdicts)
                 jobs.append((expression, entry.outcome, unknown))
         return Work(self._compile, jobs)
 

@@ -25,6 +25,7 @@ UINT_MAX: Final = (1 << 64) - 1
 MAX_TEXT: Final = 10_000_000
 MAX_ITEMS: Final = 1_000_000
 NO_SUCH_OVERLOAD: Final = "no such overload"
+PANIC: Final = "internal error: "
 COST_LIMIT_EXCEEDED: Final = "operation cancelled: actual cost limit exceeded"
 
 
@@ -174,9 +175,7 @@ def map_key(value: Value) -> Hashable:
         return kind, value
     name = type_name(value)
     if name in _UNHASHABLE:
-        raise PanicError(
-            f"internal error: runtime error: hash of unhashable type {_UNHASHABLE[name]}"
-        )
+        raise PanicError(f"{PANIC}runtime error: hash of unhashable type {_UNHASHABLE[name]}")
     return (kind, value) if name in _ADDRESSES else OddKey(value)
 
 

@@ -8,6 +8,7 @@ from extender.match.cel.faults import CompileError
 from extender.match.cel.plan import COST_LIMIT
 from extender.match.cel.program import MAX_BYTES, Evaluation, compile_expression
 from extender.match.cel.values import COST_LIMIT_EXCEEDED
+from extender.model.core_v1 import Taint
 from tests.match.cel.evaluating import answered
 
 
@@ -130,3 +131,37 @@ def test_a_program_can_be_shared_by_threads() -> None:
         said = list(threads.map(lambda value: program.evaluate("k", value, "").result, values))
 
     assert said == ["9" in value for value in values]
+
+
+@pytest.mark.parametrize(
+    ("expression", "seen"),
+    [
+        pytest.param("true", Taint(), id="nothing"),
+        pytest.param("taint.key == 'a'", Taint("k"), id="the key"),
+        pytest.param("taint.?value.hasValue()", Taint("", "v"), id="the value, perhaps"),
+        pytest.param("has(taint.effect)", Taint("", "", "e"), id="whether there is an effect"),
+        pytest.param("taint.key == taint.effect", Taint("k", "", "e"), id="two fields"),
+        pytest.param("dyn(taint).key == 'a'", Taint("k", "v", "e"), id="the whole"),
+        pytest.param("[taint].size() == 1", Taint("k", "v", "e"), id="the whole in a list"),
+        pytest.param("['a'].exists(taint, taint == 'a')", Taint(), id="another variable"),
+    ],
+)
+def test_a_program_sees_what_it_reads(expression: str, seen: Taint) -> None:
+    assert compile_expression(expression).seen(Taint("k", "v", "e")) == seen
+
+
+@pytest.mark.parametrize(
+    ("expression", "problem"),
+    [
+        (LARGE + " && ".join(["(taint.key == 'a' || taint.value != '')"] * 20), "cost limit"),
+        ("{semver('1.2.3'): taint.value}.size() == 1", "unhashable"),
+    ],
+    ids=["cancelled", "ended by a panic"],
+)
+def test_an_evaluation_that_need_not_be_exact_says_the_same(expression: str, problem: str) -> None:
+    program = compile_expression(expression)
+    about, exactly = program.judge(Taint("k", "v", "e")), program.evaluate("k", "v", "e")
+
+    assert problem in str(about.error)
+    assert about.error == exactly.error
+    assert about.cost > exactly.cost
