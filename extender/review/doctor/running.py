@@ -10,7 +10,8 @@ from extender import __version__
 from extender.review.doctor.problems import Problem
 from extender.review.doctor.scheduler import SchedulerConfiguration
 
-_CALLER: Final = "kube-scheduler"
+# Its client for extenders does not say who it is, only that it is Go's.
+_CALLERS: Final = ("kube-scheduler", "Go-http-client")
 
 
 class Caller(Struct, frozen=True, rename="camel"):
@@ -80,13 +81,13 @@ def _callers(where: str, status: Status) -> Iterator[Problem]:
     elif not filtering:
         why = "filter was never called: no rule of Leeway refuses a node"
     else:
-        strangers = [each for each in filtering if not each.user_agent.startswith(_CALLER)]
+        strangers = [each for each in filtering if not each.user_agent.startswith(_CALLERS)]
         if len(strangers) == len(filtering):
             yield Problem(
                 "info",
                 "caller",
                 f"{where}/status",
-                f"no caller says that it is {_CALLER}, only {strangers[0].user_agent!r}",
+                f"no caller looks like kube-scheduler, only {strangers[0].user_agent!r}",
                 "look at who calls",
             )
         return

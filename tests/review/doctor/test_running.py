@@ -11,7 +11,7 @@ from extender.review.doctor.running import Caller, Status
 from extender.review.doctor.scheduler import Extender, SchedulerConfiguration
 from extender.server.status import Callers
 
-SCHEDULER = Caller("10.0.0.1", "kube-scheduler/v1.36.3", "filter", "names", 5)
+SCHEDULER = Caller("10.0.0.1", "Go-http-client/1.1", "filter", "names", 5)
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 
 
