@@ -24,6 +24,14 @@ def test_parse_gives_what_the_tolerant_parser_gives() -> None:
     assert_every_row("semver_parse", ask, lambda row: row["version"])
 
 
+def test_what_is_wrong_with_a_text_is_said_in_the_words_of_go() -> None:
+    assert_every_row(
+        "semver_parse",
+        lambda row: versions.version_problem(row["input"]),
+        lambda row: row["error"] or None,
+    )
+
+
 def test_every_pair_compares_as_in_go() -> None:
     def ask(row: Row) -> tuple[bool, bool, bool] | None:
         a, b = versions.parse(row["a"]), versions.parse(row["b"])

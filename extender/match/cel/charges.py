@@ -16,7 +16,7 @@ from extender.match.cel.values import OptionalValue, Value, from_key, size
 
 _LIST_BASE: Final = 11  # one for the call, ten for the list that it makes
 _TABLED: Final = 1024
-# Upstream reckons in doubles: a tenth of 30 is a little more than 3.
+# As upstream reckons: in doubles, rounded up.
 TENTHS: Final = tuple(math.ceil(length * 0.1) for length in range(_TABLED))
 
 
