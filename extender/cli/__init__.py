@@ -5,10 +5,10 @@ import os
 import sys
 from collections.abc import Sequence
 
-from extender.cli import completion, config, doctor, manual, scan, serve, validate, version
+from extender.cli import certs, completion, config, doctor, manual, scan, serve, validate, version
 from extender.errors import ConfigError, LeewayError
 
-_COMMANDS = (serve, validate, scan, doctor, config, completion, version)
+_COMMANDS = (serve, validate, scan, doctor, certs, config, completion, version)
 
 
 def parser() -> argparse.ArgumentParser:

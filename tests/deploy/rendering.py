@@ -20,6 +20,7 @@ JSON = dict[str, Any]
 ROOT: Final = Path(__file__).parent.parent.parent
 CHART: Final = ROOT / "deploy/helm/leeway"
 OVERLAYS: Final = ROOT / "deploy/kustomize/overlays"
+ADMISSION: Final = ROOT / "deploy/kustomize/components/admission"
 STATIC_POD: Final = ROOT / "deploy/examples/scheduler-static-pod.yaml"
 SECOND_SCHEDULER: Final = "second-scheduler"
 EXTENDER_SERVICE: Final = "extender-service"
@@ -82,6 +83,24 @@ def kustomized(folder: Path) -> list[JSON]:
     unknown = set(kustomization) - _KNOWN_FIELDS
     assert not unknown, f"{folder}: not rendered here: {unknown}"
     objects: list[JSON] = []
+    _extend(objects, folder, kustomization)
+    options = kustomization.get("generatorOptions", {})
+    objects += (
+        _config_map(folder, generator, options["labels"])
+        for generator in kustomization.get("configMapGenerator", ())
+    )
+    return objects
+
+
+def with_component(objects: list[JSON], folder: Path) -> list[JSON]:
+    """Objects with what a component adds to them, as an overlay would that names it."""
+    component: JSON = yaml.safe_load((folder / "kustomization.yaml").read_text("utf-8"))
+    assert component["kind"] == "Component"
+    _extend(objects, folder, component)
+    return objects
+
+
+def _extend(objects: list[JSON], folder: Path, kustomization: JSON) -> None:
     for name in kustomization["resources"]:
         path = folder / name
         objects += kustomized(path) if path.is_dir() else loaded(path)
@@ -89,10 +108,6 @@ def kustomized(folder: Path) -> list[JSON]:
         for change in loaded(folder / patch["path"]):
             target = next(each for each in objects if identity(each) == identity(change))
             _merge(target, change)
-    options = kustomization.get("generatorOptions", {})
-    for generator in kustomization.get("configMapGenerator", ()):
-        objects.append(_config_map(folder, generator, options["labels"]))
-    return objects
 
 
 def loaded(file: Path) -> list[JSON]:
