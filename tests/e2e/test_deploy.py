@@ -300,7 +300,7 @@ async def test_a_service_serves_a_scheduler_that_shows_its_certificate(
 
     async with plane.beside(installation.leeway(), scheduler):
         await places_pods(cluster, installation)
-        await may_read_nodes_only(plane, installation.token)
+        await may_read_what_it_watches_only(plane, installation.token)
     uninstall(installation)
 
 
@@ -318,11 +318,12 @@ def sign(folder: Path, config: JSON) -> None:
         certificate.private_key_pem.write_to_path(str(folder / f"{side}-tls.key"))
 
 
-async def may_read_nodes_only(plane: ControlPlane, token: str) -> None:
+async def may_read_what_it_watches_only(plane: ControlPlane, token: str) -> None:
     url, ca = f"https://127.0.0.1:{plane.port}", str(plane.credentials.ca)
     async with api.connected(url, token, ca) as account:
         assert (await account.get("/api/v1/nodes"))["items"]
-        for path in ("/api/v1/pods", "/api/v1/secrets", "/api/v1/persistentvolumes"):
+        assert (await account.get("/api/v1/pods"))["items"]
+        for path in ("/api/v1/secrets", "/api/v1/configmaps", "/apis/apps/v1/deployments"):
             await is_forbidden(account, path)
 
 
