@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from bench import bench_watch, checking, growth, results
+from bench import bench_watch, checking, growth, pages, results
 from bench.cluster import JSON
 from bench.endurance import Endurance
 from bench.growth import Growth
@@ -84,9 +84,11 @@ def main() -> int:
         if options.check:
             return check(Path(name), parts, size, options.results / results.FILE)
         found = measured(Path(name), parts, size)
-    results.write(options.results, found)
+    results.write(options.results, found, whole=set(parts) == set(PARTS))
     print(results.markdown(found))
     draw(options.results)
+    if options.results == results.FOLDER:
+        pages.main()
     return 0
 
 

@@ -8,7 +8,7 @@ import matplotlib
 from matplotlib import pyplot
 
 from bench.growth import LINES
-from bench.results import met
+from bench.results import met, quartiles
 
 matplotlib.use("Agg")
 COLOURS: Final = {True: "#3a7d44", False: "#b5432e", None: "#777777"}
@@ -29,19 +29,26 @@ def draw(folder: Path, found: Mapping[str, Any]) -> list[Path]:
 
 
 def _ratios(file: Path, cases: Mapping[str, Any]) -> Path:
-    """A bar for each case, from the best to the worst round, and its goal."""
+    """A bar for each case, the middle half of its rounds, and its goal."""
     shown = {name: case for name, case in cases.items() if "goal_ms" not in case}
     figure, axes = pyplot.subplots(figsize=(11, 0.36 * len(shown) + 1.6))
     for row, case in enumerate(reversed(shown.values())):
         axes.barh(row, case["ratio"], color=COLOURS[met(case)], height=0.6)
-        axes.plot([min(case["rounds"]), max(case["rounds"])], [row, row], color="black", lw=1)
+        low, high = quartiles(case["rounds"])
+        axes.plot([low, high], [row, row], color="black", lw=1)
         if "goal" in case:
             axes.plot([case["goal"]] * 2, [row - 0.4, row + 0.4], color="black", lw=2)
-        axes.text(max(case["rounds"]) + 0.03, row, f" {case['ratio']:.2f}", va="center", size=8)
+        axes.text(
+            max(high, case["ratio"], case.get("goal", 0)),
+            row,
+            f"  {case['ratio']:.2f}",
+            va="center",
+            size=8,
+        )
     axes.set_yticks(range(len(shown)), list(reversed(shown)), size=8)
     axes.axvline(1, color="#777777", ls=":", lw=1)
     axes.set_xlabel(
-        "p50 as a ratio to the floor; thick mark: goal; thin line: all rounds; red: goal missed"
+        "p50 as a ratio to the floor; thick: goal; thin: middle half of rounds; red: goal missed"
     )
     return _saved(figure, file)
 

@@ -3,7 +3,8 @@
 import json
 import os
 import platform
-from collections.abc import Mapping
+import statistics
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,11 +29,11 @@ def machine() -> JSON:
     }
 
 
-def write(folder: Path, found: JSON) -> None:
-    """Both files; parts that were not measured stay as they are."""
+def write(folder: Path, found: JSON, *, whole: bool = False) -> None:
+    """Both files; unless it is the whole, parts that were not measured stay as they are."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / FILE
-    known = read(file) if file.exists() else {}
+    known = read(file) if file.exists() and not whole else {}
     cases = {**known.get("cases", {}), **found.get("cases", {})}
     merged = {**known, **found} | ({"cases": cases} if cases else {})
     file.write_text(json.dumps(merged, indent=1) + "\n", encoding="utf-8")
@@ -54,6 +55,14 @@ def worse(committed: Mapping[str, JSON], now: Mapping[str, JSON]) -> dict[str, f
             if factor > (FIRST_CALL_MARGIN if "goal_ms" in case else MARGIN):
                 found[name] = round(factor, 2)
     return found
+
+
+def quartiles(ratios: Sequence[float]) -> tuple[float, float]:
+    """Between these is the middle half of all rounds."""
+    if len(ratios) < 2:
+        return ratios[0], ratios[0]
+    low, _, high = statistics.quantiles(ratios, n=4, method="inclusive")
+    return low, high
 
 
 def met(case: Mapping[str, Any]) -> bool | None:
@@ -85,7 +94,7 @@ def markdown(found: Mapping[str, Any]) -> str:
 def _row(name: str, case: Mapping[str, Any]) -> str:
     ours, floor = case["leeway"], case["floor"]
     goal = f"{case['goal_ms']:g} ms" if "goal_ms" in case else f"{case.get('goal', 0):g}x"
-    rounds = f"{min(case['rounds']):.2f} to {max(case['rounds']):.2f}"
+    rounds = "{:.2f} to {:.2f}".format(*quartiles(case["rounds"]))
     verdict = {True: "met", False: "missed", None: ""}[met(case)]
     cells = (
         name,

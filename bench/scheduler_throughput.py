@@ -292,6 +292,7 @@ def main() -> None:
     file = options.results / FILE
     file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(table(found))
+    print("`python -m bench.pages` puts it into the pages that show it")
 
 
 if __name__ == "__main__":

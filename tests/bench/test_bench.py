@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bench import checking, cluster, growth, processes, results
+from bench import checking, cluster, growth, pages, processes, results
 from bench.cases import Scripts
 from bench.cluster import encoded
 from bench.endurance import Endurance
@@ -105,6 +105,20 @@ def test_a_ratio_within_the_margin_passes() -> None:
 
 def a_case(ratio: float) -> JSON:
     return {"ratio": ratio, "goal": 1.25}
+
+
+@pytest.mark.parametrize("page", pages.pages(), ids=lambda page: page.name)
+def test_a_page_shows_the_results_that_are_committed(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+
+    assert pages.pages()[page] == text
+    assert "| filter, 5" in text
+
+
+def test_figures_go_between_their_marks() -> None:
+    page = "a\n<!-- t -->\nold\n<!-- end of t -->\nb\n"
+
+    assert pages.filled(page, {"t": "new\n"}) == "a\n<!-- t -->\n\nnew\n\n<!-- end of t -->\nb\n"
 
 
 def test_growth_has_every_line_at_every_point(tmp_path: Path) -> None:
