@@ -400,10 +400,12 @@ def without(snapshot: Snapshot, pod: Pod, node: str, *victims: str) -> Status:
 
 
 def test_victims_do_not_count_any_more() -> None:
-    cluster = a_snapshot(zones("a", "b"), [*placed(a0=2), pod_info("db", "a0")])
+    others = pod_info("db", "a0"), pod_info("elsewhere", "a0", namespace="shop", labels=WEB)
+    cluster = a_snapshot(zones("a", "b"), [*placed(a0=2), *others])
 
     assert without(cluster, a_pod(), "a0", "uid-a0-0", "uid-a0-1") is SUCCESS
     assert without(cluster, a_pod(), "a0", "uid-a0-0", "uid-db") is SKEWED
+    assert without(cluster, a_pod(), "a0", "uid-a0-0", "uid-elsewhere") is SKEWED
     assert without(cluster, a_pod(), "a0", "uid-of-nobody") is SKEWED
     assert without(cluster, a_pod(), "b0", "uid-a0-0") is SUCCESS
 
