@@ -14,7 +14,7 @@ from extender.match.cel.dispatch import IMPLEMENTATIONS, accepts, dispatcher, is
 from extender.match.cel.equality import in_list
 from extender.match.cel.faults import CostLimitError, EvaluationError
 from extender.match.cel.invocations import Invocation
-from extender.match.cel.plan import FIRST_LOCAL, UNKNOWN, Code, compose, constant
+from extender.match.cel.plan import FIRST_LOCAL, UNKNOWN, Code, State, compose, constant
 from extender.match.cel.plan_attributes import LINKS, TERNARY, plan_chain
 from extender.match.cel.plan_logic import DECISIVE, plan_logic, plan_or
 from extender.match.cel.plan_patterns import plan_pattern
@@ -22,7 +22,7 @@ from extender.match.cel.planning import Branch, Planning, ProgramError, Steps, p
 from extender.match.cel.rereading import taken
 from extender.match.cel.shapes import invoked
 from extender.match.cel.types import STRING, Type
-from extender.match.cel.values import Uint, Value
+from extender.match.cel.values import Uint, Value, map_key
 from extender.match.cel.work import NOTHING, work_of
 
 _CONVERSIONS: Final = frozenset(
@@ -173,7 +173,13 @@ def _membership(planning: Planning, invocation: Invocation) -> Code | None:
     if kinds == {str} and invocation.texts[0]:
         members = frozenset(items)
         return compose(lambda s: run(s) in members, (part,))
-    return compose(lambda s: in_list(run(s), items), (part,), work=len(items))
+
+    def look_up(s: State) -> bool:
+        value = run(s)
+        map_key(value)  # upstream looks it up by its hash, which not everything has
+        return in_list(value, items)
+
+    return compose(look_up, (part,), work=len(items))
 
 
 def _kept(invocation: Invocation) -> Code | None:

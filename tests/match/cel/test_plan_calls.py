@@ -42,6 +42,28 @@ def test_a_constant_is_converted_once(expression: str, answer: bool | str, cost:
         pytest.param("dyn(1) in ['gpu', 'cpu']", False, 0, id="that is no text"),
         pytest.param("taint.value.split('/')[0] in ['gpu', 'cpu']", True, 5, id="that is computed"),
         pytest.param("dyn(taint.value) in [dyn(1), dyn('gpu')]", True, 3, id="among other kinds"),
+        pytest.param(
+            "dyn(bytes(taint.key)) in [1, 2]",
+            "internal error: runtime error: hash of unhashable type types.Bytes",
+            6,
+            id="that has no hash",
+        ),
+        pytest.param(
+            "dyn(semver('1.0.0')) in ['a'] || true",
+            "internal error: runtime error: hash of unhashable type cel.Semver",
+            2,
+            id="that has no hash, which nothing absorbs",
+        ),
+        pytest.param(
+            "dyn(format.uuid()) in ['a']",
+            "internal error: runtime error: hash of unhashable type cel.Format",
+            2,
+            id="that is a format, which has none either",
+        ),
+        pytest.param("dyn(quantity('1')) in ['a']", False, 2, id="that is a quantity"),
+        pytest.param("dyn(taint) in ['a']", False, 2, id="that is a map"),
+        pytest.param("dyn(double('NaN')) in [1, 2]", False, 0, id="that is no number"),
+        pytest.param("dyn(bytes(taint.key)) in []", False, 0, id="that has no hash, of nothing"),
     ],
 )
 def test_a_member_of_a_constant_list(expression: str, answer: bool | str, cost: int) -> None:
