@@ -61,6 +61,10 @@ class SelectorError(LeewayError):
     """A label selector that is malformed; the text is upstream's."""
 
 
+class NotFoundError(LeewayError):
+    """A pod or a node that was asked about and is not there."""
+
+
 class ManifestError(LeewayError):
     """A cluster file that cannot be read; the text names the file and the object."""
 

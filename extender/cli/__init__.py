@@ -5,10 +5,21 @@ import os
 import sys
 from collections.abc import Sequence
 
-from extender.cli import certs, completion, config, doctor, manual, scan, serve, validate, version
+from extender.cli import (
+    certs,
+    completion,
+    config,
+    doctor,
+    explain,
+    manual,
+    scan,
+    serve,
+    validate,
+    version,
+)
 from extender.errors import ConfigError, LeewayError
 
-_COMMANDS = (serve, validate, scan, doctor, certs, config, completion, version)
+_COMMANDS = (serve, explain, validate, scan, doctor, certs, config, completion, version)
 
 
 def parser() -> argparse.ArgumentParser:

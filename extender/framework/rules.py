@@ -5,6 +5,7 @@ Raises AnnotationError where an annotation cannot be read; a plugin turns that i
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final, Literal
 
 from extender.framework.interface import Settings
@@ -70,7 +71,7 @@ class PodTolerations:
 def pod_tolerations(pod: Pod, settings: Settings) -> PodTolerations:
     """The tolerations of a pod, compiled."""
     noticed: Noticed = set()
-    native, annotated = _native_tolerations(pod), _annotated_tolerations(pod, settings)
+    native, annotated = written_tolerations(pod, settings)
     gates, programs = settings.gates, settings.programs
     return PodTolerations(
         taints.compile_tolerations(native, gates, programs, noticed),
@@ -79,9 +80,16 @@ def pod_tolerations(pod: Pod, settings: Settings) -> PodTolerations:
     )
 
 
+def written_tolerations(
+    pod: Pod, settings: Settings
+) -> tuple[tuple[Toleration, ...], tuple[Toleration, ...]]:
+    """The tolerations of a pod as they are written: the native ones and the annotation's."""
+    return _native_tolerations(pod), _annotated_tolerations(pod, settings)
+
+
 def expressions(pod: Pod, settings: Settings) -> tuple[str, ...]:
     """The CEL expressions of a pod."""
-    both = (*_native_tolerations(pod), *_annotated_tolerations(pod, settings))
+    both = chain(*written_tolerations(pod, settings))
     return tuple(toleration.expression for toleration in both if toleration.expression)
 
 

@@ -24,7 +24,7 @@ from extender.framework.volumes import Volumes
 from extender.match import carriers, selectors
 from extender.match.findings import Finding, Noticed
 from extender.match.selectors import Required
-from extender.model.core_v1 import ObjectMeta, Pod
+from extender.model.core_v1 import NodeSelector, ObjectMeta, Pod
 from extender.model.storage_v1 import PersistentVolume, PersistentVolumeClaim
 
 REASON_UNBOUND: Final = "pod has unbound immediate PersistentVolumeClaims"
@@ -66,11 +66,11 @@ class VolumeBinding:
             return SKIP
         claims: list[PersistentVolumeClaim] = []
         for name, ephemeral in named:
-            claim = _usable(pod, name, ephemeral, snapshot.volumes)
+            claim = usable(pod, name, ephemeral, snapshot.volumes)
             if isinstance(claim, Status):
                 return claim
             claims.append(claim)
-        if any(_is_unbound_immediate(claim, snapshot.volumes) for claim in claims):
+        if any(is_unbound_immediate(claim, snapshot.volumes) for claim in claims):
             return unresolvable(REASON_UNBOUND)
         bound = [claim.spec.volume_name for claim in claims if volumes.is_bound(claim)]
         noticed: Noticed = set()
@@ -85,25 +85,32 @@ class VolumeBinding:
 
     def _reach(self, volume: PersistentVolume, noticed: Noticed) -> Required:
         """What a node must have to reach the volume: its native rule and its annotation."""
-        affinity = volume.spec.node_affinity
-        annotated = carriers.volume_affinity(
-            volume.metadata.name,
-            volume.metadata.annotations,
-            self.settings.annotation_prefix,
-            self.settings.annotation_bytes,
-        )
-        written = [each.required for each in (affinity, annotated) if each is not None]
         return Required(
             (),
             tuple(
                 selectors.compile_selector(each, self.settings.gates, noticed)
-                for each in written
+                for each in written_rules(volume, self.settings)
                 if each is not None
             ),
         )
 
 
-def _usable(pod: Pod, name: str, ephemeral: bool, known: Volumes) -> PersistentVolumeClaim | Status:
+def written_rules(
+    volume: PersistentVolume, settings: Settings
+) -> tuple[NodeSelector | None, NodeSelector | None]:
+    """The native rule of a volume and that of its annotation; AnnotationError if unreadable."""
+    affinity = volume.spec.node_affinity
+    annotated = carriers.volume_affinity(
+        volume.metadata.name,
+        volume.metadata.annotations,
+        settings.annotation_prefix,
+        settings.annotation_bytes,
+    )
+    return affinity.required if affinity else None, annotated.required if annotated else None
+
+
+def usable(pod: Pod, name: str, ephemeral: bool, known: Volumes) -> PersistentVolumeClaim | Status:
+    """A claim of the pod that can be used, or why it cannot."""
     meta = pod.metadata or ObjectMeta()
     claim = known.claim(meta.namespace, name)
     if claim is None:
@@ -125,7 +132,8 @@ def _is_owner(uid: str, claim: PersistentVolumeClaim) -> bool:
     return next((owner.uid for owner in owners if owner.controller), None) == uid
 
 
-def _is_unbound_immediate(claim: PersistentVolumeClaim, known: Volumes) -> bool:
+def is_unbound_immediate(claim: PersistentVolumeClaim, known: Volumes) -> bool:
+    """Whether a claim should have been bound by now, and is not."""
     if volumes.is_bound(claim):
         return False
     if claim.spec.volume_name:  # somebody chose the volume, and has not finished binding it

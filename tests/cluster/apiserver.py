@@ -273,6 +273,7 @@ class ScriptedServer:
             app.router.add_get(path, self._handler(resource))
         app.router.add_get("/version", self._tell_version)
         app.router.add_get("/api/v1/namespaces/{namespace}/configmaps/{name}", self._config_map)
+        app.router.add_get("/api/v1/namespaces/{namespace}/pods/{name}", self._pod)
         app.router.add_post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", self._review)
         self._tls = tls
         self._runner = web.AppRunner(
@@ -317,6 +318,11 @@ class ScriptedServer:
         if key not in self.config_maps:
             return _status(404, f"configmaps {key} not found")
         return web.json_response({"kind": "ConfigMap", "data": self.config_maps[key]})
+
+    async def _pod(self, request: web.Request) -> web.Response:
+        key = key_of(request.match_info["name"], request.match_info["namespace"])
+        found = self.objects["pods"].get(key)
+        return _status(404, f"pods {key} not found") if found is None else web.json_response(found)
 
     async def _review(self, request: web.Request) -> web.Response:
         """May the caller, or whom it speaks for, do that?"""

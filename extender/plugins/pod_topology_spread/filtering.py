@@ -58,14 +58,15 @@ class Level:
 
     def is_full(self, domain: str, more: int = 0) -> bool:
         """Whether a pod is too many in a domain that has so many more pods."""
-        count = self.counts[domain] + more
+        return self.counts[domain] + more - self.smallest(domain, more) > self._allowed
+
+    def smallest(self, domain: str, more: int = 0) -> float:
+        """The fewest pods of any domain, if this one has so many more."""
         if self._too_few:
-            smallest: float = 0
-        elif domain in self._sizes:
-            smallest = min(count, self._smallest_beside(domain))
-        else:  # its nodes do not count, so it is judged by the others
-            smallest = self._lowest
-        return count - smallest > self._allowed
+            return 0
+        if domain in self._sizes:
+            return min(self.counts[domain] + more, self._smallest_beside(domain))
+        return self._lowest  # its nodes do not count, so it is judged by the others
 
     def _smallest_beside(self, domain: str) -> float:
         """The fewest pods that any other domain has."""
@@ -79,6 +80,27 @@ class Level:
         if not self._lowest:
             return len(self._sizes) - len(self.counts)
         return list(self.counts.values()).count(self._lowest)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """How a constraint comes to its verdict on one node: `matching + itself - minimum = skew`."""
+
+    verdict: Status
+    domain: str | None
+    counts: Mapping[str, int]  # of every domain that counts, those without pods too
+    sizes: Mapping[str, int]  # how many nodes each has
+    included: bool  # whether the node itself counts
+    matching: int
+    itself: int
+    minimum: int
+    in_flight: int  # of `matching`, those that are not seen on a node yet
+    maybe: int  # pods in flight that may turn up in the domain
+
+    @property
+    def skew(self) -> int:
+        """What must not exceed maxSkew."""
+        return self.matching + self.itself - self.minimum
 
 
 class Skew:
@@ -139,6 +161,26 @@ class Skew:
         if node.name in self._tally.topology.domain_of:
             more -= self._tally.selection.victims(node.name, victims)
         return SKEWED if self._base.is_full(domain, more) else SUCCESS
+
+    def account(self, node: NodeInfo) -> Account:
+        """How the verdict on one node comes about, for a person."""
+        (verdict,) = self.column([node])
+        domain = node.labels.get(self.constraint.key)
+        here = domain or ""
+        sizes, nominated = self._tally.topology.sizes, self._nominated[here]
+        matching = self._base.counts[here] + nominated
+        return Account(
+            VERDICTS[verdict],
+            domain,
+            counts={each: self._base.counts[each] for each in sizes},
+            sizes=sizes,
+            included=node.name in self._tally.topology.domain_of,
+            matching=matching,
+            itself=int(self.constraint.matches_itself),
+            minimum=int(self._base.smallest(here, nominated)),
+            in_flight=matching - self._seen.counts[here],
+            maybe=self._maybe[here],
+        )
 
     def chosen(self, open_nodes: Mapping[str | None, int]) -> frozenset[str | None]:
         """The domains to be let pass, given how many nodes pass in each.

@@ -1,0 +1,69 @@
+"""Which of the nodes that refuse a pod is the nearest to taking it: an estimate, for all of them.
+
+Only for the nearest ones is it then worked out what would have to change.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+from itertools import islice
+from typing import Final
+
+from extender.errors import AnnotationError
+from extender.framework import runner
+from extender.framework.interface import Code, FilterPlugin, Profile
+from extender.framework.snapshot import NodeInfo, TaintSet
+from extender.plugins.taint_toleration import TaintToleration
+from extender.review.explain.inquiry import Inquiry, no_clock
+from extender.review.explain.proposals import Case
+from extender.review.explain.taint_cures import TaintCure
+
+MAX_TAINT_SETS: Final = 500
+_AT_A_TIME: Final = 20
+_REFUSED: Final = {"NodeUnschedulable": 4.0, "VolumeBinding": 5.0, "PodTopologySpread": 2.5}
+_USUAL: Final = 3.0
+
+
+class Distances:
+    """The distance of each node, in the units of what changes cost."""
+
+    def __init__(self, inquiry: Inquiry, nodes: Sequence[NodeInfo]) -> None:
+        self._inquiry = inquiry
+        self._nodes = nodes
+
+    def measured(self) -> Generator[None, None, Mapping[str, float]]:
+        """The sum over the plugins that refuse a node."""
+        asked = self._inquiry
+        total = dict.fromkeys((node.name for node in self._nodes), 0.0)
+        for plugin in asked.profile.filters:
+            refused = self._refused(plugin)
+            yield
+            weights: Mapping[TaintSet, float] = {}
+            if isinstance(plugin, TaintToleration):
+                weights = yield from self._by_taints(refused)
+            usual = _REFUSED.get(plugin.name, _USUAL)
+            for node in refused:
+                total[node.name] += weights.get(node.taints, usual)
+        return total
+
+    def _refused(self, plugin: FilterPlugin) -> list[NodeInfo]:
+        asked = self._inquiry
+        alone = Profile(asked.profile.name, (plugin,), ())
+        result = runner.run_filter(alone, asked.pod, asked.snapshot, self._nodes, clock=no_clock)
+        pairs = zip(self._nodes, result.statuses, strict=True)
+        return [node for node, status in pairs if status.code is not Code.SUCCESS]
+
+    def _by_taints(
+        self, refused: Sequence[NodeInfo]
+    ) -> Generator[None, None, Mapping[TaintSet, float]]:
+        """Nodes with the same taints are equally far."""
+        cure = TaintCure(self._inquiry.settings)
+        sample = {node.taints: node for node in refused}
+        found: dict[TaintSet, float] = {}
+        try:
+            for taints, node in islice(sample.items(), MAX_TAINT_SETS):
+                case = Case(self._inquiry.pod, node, self._inquiry.snapshot)
+                found[taints] = cure.distance(case)
+                if len(found) % _AT_A_TIME == 0:
+                    yield
+        except AnnotationError:
+            pass  # then all nodes are equally far
+        return found

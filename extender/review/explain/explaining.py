@@ -1,0 +1,103 @@
+"""Why a pod can be placed or cannot: the verdicts of the core, grouped, explained, with a fix.
+
+It is worked out in steps of a few milliseconds: a server does other things in between.
+"""
+
+from collections import Counter
+from collections.abc import Generator, Sequence
+from typing import Final
+
+import msgspec
+
+from extender.errors import NotFoundError
+from extender.framework import runner
+from extender.framework.interface import Status
+from extender.framework.snapshot import NodeInfo, Snapshot
+from extender.model.core_v1 import ObjectMeta, PodSpec
+from extender.review.explain import nearness, remarks
+from extender.review.explain.inquiry import Inquiry, no_clock
+from extender.review.explain.judgement import Judgement, nearest
+from extender.review.explain.schema import Explanation, PodReference, ProfileReference
+from extender.wire import messages
+
+DEFAULT_SCHEDULER: Final = "default-scheduler"
+
+Steps = Generator[None, None, Explanation]
+
+
+def explain(inquiry: Inquiry) -> Explanation:
+    """The whole explanation at once."""
+    steps = explaining(inquiry)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            explanation: Explanation = end.value
+            return explanation
+
+
+def explaining(inquiry: Inquiry) -> Steps:
+    """The explanation in steps; each `yield` is a place to do something else."""
+    snapshot, profile, pod = inquiry.snapshot, inquiry.profile, inquiry.pod
+    nodes = list(snapshot.nodes.values())
+    asked = None if inquiry.node is None else _named(inquiry.node, snapshot)
+    result = runner.run_filter(profile, pod, snapshot, nodes, clock=no_clock, narrow=True)
+    yield
+    judged = Judgement(inquiry, nodes, result.statuses)
+    verdicts = judged.verdicts()
+    yield
+    groups = yield from judged.groups()
+    fix = None if judged.passing else nearest(group.fix for group in groups)
+    derived = None
+    if asked is not None:
+        derived = yield from judged.derivation(asked)
+    limit = inquiry.bounds.verdicts
+    return Explanation(
+        pod=_reference(inquiry),
+        profile=ProfileReference(profile.name, tuple(each.name for each in profile.filters)),
+        nodes=len(nodes),
+        passing=judged.passing,
+        message=_message(nodes, result.statuses),
+        groups=tuple(groups),
+        verdicts=tuple(verdicts[:limit]),
+        omitted=len(verdicts[limit:]),
+        fix=fix,
+        notes=tuple(remarks.of(inquiry.subject, profile, snapshot, result, judged.passing)),
+        derivation=derived,
+    )
+
+
+def _named(name: str, snapshot: Snapshot) -> NodeInfo:
+    node = snapshot.nodes.get(name)
+    if node is None:
+        meant = nearness.spelling(name, snapshot.nodes)
+        hint = f"; did you mean {meant}?" if meant else ""
+        raise NotFoundError(f"node {name!r} is not in the cluster{hint}")
+    return node
+
+
+def _reference(inquiry: Inquiry) -> PodReference:
+    meta = inquiry.pod.metadata or ObjectMeta()
+    spec = inquiry.pod.spec or PodSpec()
+    return PodReference(
+        meta.namespace,
+        meta.name,
+        spec.scheduler_name or DEFAULT_SCHEDULER,
+        inquiry.subject.kind,
+        inquiry.subject.owner,
+    )
+
+
+def _message(nodes: Sequence[NodeInfo], statuses: Sequence[Status]) -> str:
+    """What kube-scheduler's event would say of our answer."""
+    if not nodes:
+        return "no nodes available to schedule pods"
+    body = {"Pod": {"metadata": {}}, "NodeNames": [node.name for node in nodes]}
+    args = messages.decode_filter_args(msgspec.json.encode(body))
+    answer = messages.encode_filter(args, statuses)
+    if answer.error:
+        return answer.error
+    refused = msgspec.json.decode(answer.body)["FailedAndUnresolvableNodes"]
+    reasons = sorted(f"{count} {reason}" for reason, count in Counter(refused.values()).items())
+    head = f"{answer.passed}/{len(nodes)} nodes are available"
+    return f"{head}: {', '.join(reasons)}." if reasons else f"{head}."

@@ -1,0 +1,135 @@
+"""Finds the fewest changes with which a pod would pass on a node, by trying them.
+
+A change is kept only if the core, asked again, finds less in the way than before; the changes for
+a plugin are kept only if that plugin then lets the pod pass.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final
+
+from extender.framework import rules, runner
+from extender.framework.interface import Code, FilterPlugin, Profile, Settings, Status
+from extender.framework.snapshot import NodeInfo, Snapshot
+from extender.match.carriers import NODE_AFFINITY, TOLERATIONS
+from extender.model.core_v1 import Pod
+from extender.plugins.node_affinity import NodeAffinity
+from extender.plugins.node_unschedulable import NodeUnschedulable
+from extender.plugins.pod_topology_spread import PodTopologySpread
+from extender.plugins.taint_toleration import TaintToleration
+from extender.plugins.volume_binding import VolumeBinding
+from extender.review.explain import annotation_cures
+from extender.review.explain.affinity_cures import AffinityCure
+from extender.review.explain.annotation_cures import AnnotationCure
+from extender.review.explain.cluster_cures import SpreadCure, VolumeCure
+from extender.review.explain.proposals import Case, Cure, Proposal
+from extender.review.explain.schema import Change
+from extender.review.explain.taint_cures import CordonCure, TaintCure
+
+MAX_CHANGES: Final = 8
+MAX_PROPOSALS: Final = 24
+_LETS_PASS: Final = (Code.SUCCESS, Code.SKIP)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Changes that were tried, and how pod and node are with them."""
+
+    case: Case
+    changes: tuple[Change, ...] = ()
+    advice: tuple[str, ...] = ()
+    cost: float = 0.0
+    complete: bool = False
+
+    def with_change(self, proposal: Proposal) -> "Plan":
+        """One change more."""
+        case = replace(self.case, pod=proposal.pod, node=proposal.node)
+        return replace(
+            self,
+            case=case,
+            changes=(*self.changes, proposal.change),
+            cost=self.cost + proposal.cost,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Looks for changes; `additive` takes only those that cannot keep another node away."""
+
+    profile: Profile
+    settings: Settings
+    snapshot: Snapshot
+    additive: bool = False
+
+    def too_large(self, pod: Pod) -> bool:
+        """Whether the rules of the pod are more than one would go over again and again."""
+        return None in (
+            rules.toleration_rules(pod, self.settings),
+            rules.affinity_rules(pod, self.settings, annotation_only=False),
+        )
+
+    def plan(self, pod: Pod, node: NodeInfo) -> Iterator[Plan]:
+        """Better and better plans, the last one stands; what is between two is little work."""
+        plan = Plan(Case(pod, node, self.snapshot))
+        open_plugins: list[str] = []
+        for plugin in self.profile.filters:
+            if self._lets_pass(plugin, plan.case):
+                continue
+            cure = self._cure(plugin, plan.case)
+            cured = None if cure is None else self._cured(plugin, cure, plan)
+            if cured is not None:
+                plan = cured
+            else:
+                open_plugins.append(plugin.name)
+                advice = [*plan.advice, *(cure.advice(plan.case) if cure else ())]
+                plan = replace(plan, advice=tuple(dict.fromkeys(advice)))
+            yield plan
+        complete = not open_plugins and self._passes(plan.case)
+        yield replace(plan, complete=complete)
+
+    def _cured(self, plugin: FilterPlugin, cure: Cure, plan: Plan) -> Plan | None:
+        """The plan with what makes this plugin let the pod pass; None if nothing does."""
+        for _ in range(MAX_CHANGES):
+            left = cure.obstacles(plan.case)
+            proposals = islice(cure.proposals(plan.case), MAX_PROPOSALS)
+            for proposal in sorted(proposals, key=lambda each: each.cost):
+                tried = plan.with_change(proposal)
+                if self.additive and not proposal.additive:
+                    continue
+                if cure.obstacles(tried.case) < left:
+                    plan = tried
+                    break
+            else:
+                return None
+            if self._lets_pass(plugin, plan.case):
+                return plan
+        return None
+
+    def _cure(self, plugin: FilterPlugin, case: Case) -> Cure | None:
+        for name in (TOLERATIONS, NODE_AFFINITY):
+            if not annotation_cures.readable(case.pod, name, self.settings):
+                return AnnotationCure(self.settings, plugin.name)
+        match plugin:
+            case NodeUnschedulable():
+                return CordonCure(self.settings)
+            case TaintToleration():
+                return TaintCure(self.settings)
+            case NodeAffinity(annotation_only=annotation_only):
+                return AffinityCure(self.settings, annotation_only)
+            case VolumeBinding():
+                return VolumeCure(self.settings)
+            case PodTopologySpread():
+                return SpreadCure(self.settings)
+            case _:
+                return None
+
+    def _lets_pass(self, plugin: FilterPlugin, case: Case) -> bool:
+        alone = Profile(self.profile.name, (plugin,), ())
+        return all(status.code in _LETS_PASS for status in self._judged(alone, case))
+
+    def _passes(self, case: Case) -> bool:
+        return all(status.code in _LETS_PASS for status in self._judged(self.profile, case))
+
+    def _judged(self, profile: Profile, case: Case) -> list[Status]:
+        return runner.explain(profile, case.pod, case.snapshot, case.node, clock=lambda: 0.0)

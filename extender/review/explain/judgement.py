@@ -1,0 +1,170 @@
+"""One pod judged on every node of a cluster, and what can be said of the outcome."""
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
+from heapq import nsmallest
+from typing import Final
+
+import msgspec
+
+from extender.framework import runner
+from extender.framework.interface import Code, Status
+from extender.framework.snapshot import NodeInfo
+from extender.model.documents import Plain
+from extender.review.explain import derivation
+from extender.review.explain.distances import Distances
+from extender.review.explain.edits import Editor
+from extender.review.explain.fixes import Plan, Planner
+from extender.review.explain.inquiry import Inquiry, no_clock
+from extender.review.explain.schema import Derivation, Fix, Group, Verdict
+
+MAX_GROUPS: Final = 20
+_TRIED: Final = 3  # nodes of a group for which a fix is looked for
+
+
+class Judgement:
+    """The statuses of all nodes, and what can be said of them."""
+
+    def __init__(
+        self, inquiry: Inquiry, nodes: Sequence[NodeInfo], statuses: Sequence[Status]
+    ) -> None:
+        self._inquiry = inquiry
+        self._nodes = nodes
+        self._statuses = statuses
+        self._passes = [status.code is Code.SUCCESS for status in statuses]
+        self.passing = sum(self._passes)
+        self._editor = Editor(inquiry.settings, inquiry.subject.implicit)
+
+    def verdicts(self) -> list[Verdict]:
+        """One a node: those that pass first, the best score first."""
+        asked = self._inquiry
+        open_nodes = [
+            node for node, passes in zip(self._nodes, self._passes, strict=True) if passes
+        ]
+        scores = runner.run_score(
+            asked.profile, asked.pod, asked.snapshot, open_nodes, clock=no_clock
+        ).scores
+        found = [
+            Verdict(node.name, Code.SUCCESS.value, "", "", score)
+            for node, score in zip(open_nodes, scores, strict=True)
+        ]
+        found.sort(key=lambda each: -(each.score or 0))
+        found += [
+            Verdict(node.name, status.code.value, status.plugin, ", ".join(status.reasons))
+            for node, status in zip(self._nodes, self._statuses, strict=True)
+            if status.code is not Code.SUCCESS
+        ]
+        return found
+
+    def groups(self) -> Generator[None, None, list[Group]]:
+        """The refusals by what is said, most nodes first; briefly, if there are too many."""
+        members = self._members(brief=False)
+        if len(members) > MAX_GROUPS:
+            members = self._members(brief=True)
+        ordered = sorted(members.items(), key=lambda item: -len(item[1]))
+        distance = yield from Distances(self._inquiry, self._nodes).measured()
+        groups = []
+        bounds = self._inquiry.bounds
+        for place, ((code, plugin, reason), nodes) in enumerate(ordered):
+            fix = None
+            if place < bounds.fixes:
+                tried = nsmallest(_TRIED, nodes, key=lambda node: distance[node.name])
+                fix = yield from self._fix_of(tried)
+            names = tuple(node.name for node in nodes[: bounds.names])
+            groups.append(Group(code, plugin, reason, len(nodes), names, fix))
+        return groups
+
+    def _members(self, *, brief: bool) -> dict[tuple[str, str, str], list[NodeInfo]]:
+        members: dict[tuple[str, str, str], list[NodeInfo]] = {}
+        for node, status in zip(self._nodes, self._statuses, strict=True):
+            if status.code is not Code.SUCCESS:
+                reasons = status.brief if brief and status.brief else status.reasons
+                key = status.code.value, status.plugin, ", ".join(reasons)
+                members.setdefault(key, []).append(node)
+        return members
+
+    def _fix_of(self, nodes: Sequence[NodeInfo]) -> Generator[None, None, Fix | None]:
+        """The fix for the first of some nodes that can be wholly cured, else the best."""
+        found: list[Fix | None] = []
+        for node in nodes:
+            fix = yield from self.fix(node)
+            if fix is not None and fix.complete:
+                return fix
+            found.append(fix)
+        return nearest(found)
+
+    def fix(self, node: NodeInfo) -> Generator[None, None, Fix | None]:
+        """What would let the pod pass on a node, if anything is known."""
+        asked = self._inquiry
+        planner = Planner(asked.profile, asked.settings, asked.snapshot)
+        if planner.too_large(asked.pod):
+            return None
+        plan = yield from _last(planner.plan(asked.pod, node))
+        passing = self._passing_with(plan)
+        if passing is None:
+            yield
+            plan = yield from _last(replace(planner, additive=True).plan(asked.pod, node))
+            passing = self._passing_with(plan)
+        if passing is None or not (plan.changes or plan.advice):
+            return None
+        patch = _nested(self._editor.patch(asked.pod, plan.case.pod), asked.subject.template)
+        return Fix(node.name, plan.complete, plan.changes, plan.advice, passing, patch, plan.cost)
+
+    def derivation(self, node: NodeInfo) -> Generator[None, None, Derivation]:
+        """All about one node."""
+        asked = self._inquiry
+        stands = self._statuses[self._nodes.index(node)]
+        derived = derivation.derive(
+            asked.profile,
+            asked.pod,
+            asked.snapshot,
+            node,
+            stands=stands,
+            limit=asked.bounds.rows,
+        )
+        yield
+        if stands.code is Code.SUCCESS:
+            return derived
+        fix = yield from self.fix(node)
+        return msgspec.structs.replace(derived, fix=fix)
+
+    def _passing_with(self, plan: Plan) -> int | None:
+        """How many nodes pass with the changes; None if one is lost that passed without."""
+        if not plan.changes:
+            return self.passing
+        asked, changed = self._inquiry, plan.case.node
+        nodes = [changed if node.name == changed.name else node for node in self._nodes]
+        result = runner.run_filter(
+            asked.profile, plan.case.pod, asked.snapshot, nodes, clock=no_clock
+        )
+        passes = [status.code is Code.SUCCESS for status in result.statuses]
+        lost = any(old and not new for old, new in zip(self._passes, passes, strict=True))
+        return None if lost else sum(passes)
+
+
+def _last(plans: Iterator[Plan]) -> Generator[None, None, Plan]:
+    """The last of them; there is always one."""
+    best = next(plans)
+    for plan in plans:
+        yield
+        best = plan
+    return best
+
+
+def _nested(patch: dict[str, Plain], template: Sequence[str]) -> dict[str, Plain] | None:
+    """The patch of a pod as one of the workload that it is the template of."""
+    if not patch:
+        return None
+    for name in reversed(template):
+        patch = {name: patch}
+    return patch
+
+
+def nearness_of(fix: Fix) -> tuple[bool, bool, int, float]:
+    """The fewest changes first; what leaves something to be done comes last."""
+    return not fix.complete, not fix.changes, len(fix.changes), fix.cost
+
+
+def nearest(fixes: Iterable[Fix | None]) -> Fix | None:
+    """The fix with the least to do."""
+    return min((fix for fix in fixes if fix is not None), key=nearness_of, default=None)

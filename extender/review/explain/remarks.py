@@ -1,0 +1,70 @@
+"""What a person should know beside the verdicts."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from extender.framework import volumes
+from extender.framework.interface import Profile
+from extender.framework.runner import FilterResult
+from extender.framework.snapshot import Snapshot
+from extender.match.findings import Finding
+from extender.plugins.node_affinity import NodeAffinity
+from extender.review.explain.templates import Subject
+
+MAX_FINDINGS: Final = 5
+_KINDS: Final = {"integer": "an integer", "semver": "a version"}
+
+
+def of(
+    subject: Subject, profile: Profile, snapshot: Snapshot, result: FilterResult, passing: int
+) -> Iterator[str]:
+    """Every remark, the most important first."""
+    pod = subject.pod
+    if subject.node:
+        yield f"the pod is already on node {subject.node}: it is judged as if it were to be placed"
+    if subject.implicit:
+        yield "the tolerations that the DaemonSet controller adds are counted in"
+    if any(isinstance(p, NodeAffinity) and p.annotation_only for p in profile.filters):
+        yield (
+            "no profile is configured for this scheduler: only the node-affinity annotation is"
+            " judged here, everything else is left to kube-scheduler"
+        )
+    yield from _of_findings(result.ledger.findings)
+    spreads = bool(pod.spec and pod.spec.topology_spread_constraints)
+    if spreads and snapshot.pods is None:
+        yield "where pods are is not known here: PodTopologySpread stands aside"
+    elif spreads and snapshot.pods is not None and not snapshot.pods.reserves:
+        yield (
+            "pods in flight are not known here: a running extender counts those too that it let"
+            " pass and that are not seen on a node yet"
+        )
+    if snapshot.volumes is None and any(volumes.claims_of(pod)):
+        yield "claims and volumes are not known here: VolumeBinding stands aside"
+    if passing:
+        yield (
+            "if the pod stays Pending although a node passes here, kube-scheduler's own plugins"
+            " refuse, such as NodeResourcesFit: kubectl describe pod has its event"
+        )
+
+
+def _of_findings(findings: set[Finding]) -> Iterator[str]:
+    """Values that could not be read; Kubernetes itself would not tell."""
+    told = sorted(map(_told, findings))
+    yield from told[:MAX_FINDINGS]
+    if len(told) > MAX_FINDINGS:
+        yield f"{len(told) - MAX_FINDINGS} more values could not be read"
+
+
+def _told(finding: Finding) -> str:
+    if finding.kind == "cel" and finding.source == "toleration":
+        return f"an expression tolerates nothing: {finding.problem}"
+    if finding.kind == "cel":
+        return (
+            f"an expression ends in an error for the taint {finding.key}={finding.value}:"
+            f" {finding.problem}"
+        )
+    name = {"taint": "the taint", "label": "the label"}.get(finding.source)
+    where = name or f"the rule of the pod's {finding.source} on"
+    return (
+        f"{where} {finding.key}={finding.value} is not {_KINDS[finding.kind]}: no comparison holds"
+    )

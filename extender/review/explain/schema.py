@@ -1,0 +1,215 @@
+"""What `leeway explain` and POST /explain say, as data: the schema of `-o json`.
+
+The names are a promise to whoever reads them by program: fields are added, never renamed.
+"""
+
+from typing import Any, Final
+
+from msgspec import Struct
+
+API_VERSION: Final = "leeway.scheduling/v1alpha1"
+KIND: Final = "Explanation"
+
+PASSES: Final = "Success"
+
+
+class PodReference(Struct, frozen=True, rename="camel"):
+    """The pod that is asked about, and the object that it was taken from."""
+
+    namespace: str
+    name: str
+    scheduler_name: str
+    kind: str = "Pod"  # or the workload whose template it is
+    owner: str = ""  # the name of that workload
+
+
+class ProfileReference(Struct, frozen=True, rename="camel"):
+    """Who judges the pod, in order."""
+
+    name: str
+    plugins: tuple[str, ...]
+
+
+class Verdict(Struct, frozen=True, rename="camel"):
+    """What is said of one node: the first refusal stands."""
+
+    node: str
+    code: str
+    plugin: str
+    reason: str
+    score: int | None = None  # 0 to 10, of nodes that pass
+
+
+class Change(Struct, frozen=True, rename="camel"):
+    """One edit, and why; for a node the command that makes it."""
+
+    plugin: str
+    summary: str
+    path: str
+    before: str
+    after: str
+    command: str = ""
+
+
+class Fix(Struct, frozen=True, rename="camel"):
+    """Changes that were tried on the pod before they are told.
+
+    If `complete` the pod passes on the node with them, else they cure only what they are for.
+    `patch` is a strategic merge patch of the object that the pod was taken from.
+    """
+
+    node: str
+    complete: bool
+    changes: tuple[Change, ...]
+    advice: tuple[str, ...]  # what helps and cannot be tried: it lies outside of the pod
+    passing: int  # how many nodes pass with the changes
+    patch: dict[str, Any] | None = None
+    cost: float = 0.0  # the smaller the nearer
+
+
+class Group(Struct, frozen=True, rename="camel"):
+    """Nodes of which the same is said."""
+
+    code: str
+    plugin: str
+    reason: str
+    count: int
+    nodes: tuple[str, ...]  # some of them
+    fix: Fix | None = None
+
+
+class TolerationCheck(Struct, frozen=True, rename="camel"):
+    """One toleration against one taint."""
+
+    carrier: str  # native or annotation
+    index: int
+    key: str
+    operator: str
+    value: str
+    effect: str
+    expression: str
+    matches: bool
+    why: str
+    parsed_value: str | None = None  # the toleration's
+    parsed_taint: str | None = None
+    cost: int | None = None  # of evaluating the expression
+
+
+class TaintCheck(Struct, frozen=True, rename="camel"):
+    """One taint against every toleration."""
+
+    key: str
+    value: str
+    effect: str
+    tolerated: bool
+    refuses: bool  # a PreferNoSchedule taint that is not tolerated only lowers the score
+    why: str
+    tolerations: tuple[TolerationCheck, ...]
+    omitted: int = 0
+
+
+class RequirementCheck(Struct, frozen=True, rename="camel"):
+    """One requirement against the label, or the field, of the node."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...]
+    actual: str | None  # None: the node has no such label
+    matches: bool
+    why: str
+    parsed_value: str | None = None  # the rule's
+    parsed_actual: str | None = None
+
+
+class TermCheck(Struct, frozen=True, rename="camel"):
+    """One term: all of its requirements must hold."""
+
+    carrier: str  # nodeSelector, native or annotation
+    index: int
+    matches: bool
+    why: str
+    requirements: tuple[RequirementCheck, ...]
+
+
+class ClaimCheck(Struct, frozen=True, rename="camel"):
+    """One claim of the pod."""
+
+    claim: str
+    ephemeral: bool
+    volume: str  # that it is bound to
+    bound: bool
+    matches: bool
+    why: str
+    terms: tuple[TermCheck, ...] = ()
+
+
+class Domain(Struct, frozen=True, rename="camel"):
+    """One domain of a topology key."""
+
+    name: str
+    nodes: int
+    pods: int
+
+
+class SpreadCheck(Struct, frozen=True, rename="camel"):
+    """One hard constraint: `matching + itself - minimum = skew`, at most `maxSkew`."""
+
+    topology_key: str
+    max_skew: int
+    min_domains: int
+    node_affinity_policy: str
+    node_taints_policy: str
+    selector: str
+    domain: str | None  # of the node
+    included: bool  # whether the node itself counts
+    matching: int
+    itself: int
+    minimum: int
+    skew: int
+    matches: bool
+    why: str
+    domains: tuple[Domain, ...] = ()
+    omitted: int = 0
+
+
+class PluginCheck(Struct, frozen=True, rename="camel"):
+    """What one plugin says of the node, whatever the others say."""
+
+    plugin: str
+    code: str
+    reason: str
+    why: str
+
+
+class Derivation(Struct, frozen=True, rename="camel"):
+    """How the verdict on one node comes about."""
+
+    node: str
+    code: str
+    plugin: str
+    reason: str
+    plugins: tuple[PluginCheck, ...]
+    cordon: TaintCheck | None = None  # of a cordoned node: the taint that stands for it
+    taints: tuple[TaintCheck, ...] = ()
+    terms: tuple[TermCheck, ...] = ()
+    claims: tuple[ClaimCheck, ...] = ()
+    spread: tuple[SpreadCheck, ...] = ()
+    fix: Fix | None = None
+
+
+class Explanation(Struct, frozen=True, rename="camel"):
+    """Why a pod can be placed, or cannot."""
+
+    pod: PodReference
+    profile: ProfileReference
+    nodes: int
+    passing: int
+    message: str  # in kube-scheduler's words
+    groups: tuple[Group, ...]
+    verdicts: tuple[Verdict, ...]
+    omitted: int  # verdicts that were left out
+    fix: Fix | None
+    notes: tuple[str, ...]
+    derivation: Derivation | None = None
+    api_version: str = API_VERSION
+    kind: str = KIND

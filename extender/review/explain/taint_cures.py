@@ -1,0 +1,269 @@
+"""What cures a refusal by a taint: a value next to the one that misses, a slip of the pen."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+import msgspec
+
+from extender.framework import rules
+from extender.framework.interface import Settings
+from extender.framework.snapshot import NodeInfo, TaintSet
+from extender.match.taints import HARD_EFFECTS, NO_EXECUTE, PREFER_NO_SCHEDULE
+from extender.model.core_v1 import Taint, Toleration
+from extender.plugins.node_unschedulable import CORDON
+from extender.review.explain import nearness, taint_derivation
+from extender.review.explain.edits import Editor, line_of
+from extender.review.explain.proposals import Case, Proposal
+from extender.review.explain.schema import Change
+from extender.review.explain.taint_derivation import Placed
+from extender.review.explain.words import (
+    ANNOTATION,
+    CEL_GATE,
+    GATE_OF_OPERATOR,
+    NATIVE,
+    quoted,
+)
+
+OPERATORS: Final = ("Equal", "Exists", *GATE_OF_OPERATOR)
+EFFECTS: Final = (*sorted(HARD_EFFECTS), PREFER_NO_SCHEDULE)
+# What people write who come from another language.
+SYMBOLS: Final = {">": "Gt", "<": "Lt", "=": "Equal", "==": "Equal", "In": "Equal"}
+MAX_TOLERATIONS: Final = 100
+_NAME: Final = "TaintToleration"
+_ADDED: Final = 3.0  # what a new toleration costs
+
+
+@dataclass(frozen=True, slots=True)
+class _Repair:
+    """A toleration on its way to match a taint."""
+
+    toleration: Toleration
+    cost: float = 0.0
+    said: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+
+    def then(self, field: str, value: str, cost: float, said: str) -> "_Repair":
+        changed = msgspec.structs.replace(self.toleration, **{field: value})
+        return _Repair(changed, self.cost + cost, (*self.said, said), (*self.fields, field))
+
+
+@dataclass(frozen=True, slots=True)
+class TaintCure:
+    """For TaintToleration."""
+
+    settings: Settings
+
+    def obstacles(self, case: Case) -> int:
+        """How many taints refuse."""
+        return len(taint_derivation.refusing(case.pod, case.node, self.settings))
+
+    def proposals(self, case: Case) -> Iterator[Proposal]:
+        """For the first taint that refuses: mend a toleration that nearly fits, or add one."""
+        taint = next(iter(taint_derivation.refusing(case.pod, case.node, self.settings)), None)
+        if taint is None:
+            return
+        editor = Editor(self.settings)
+        placed = taint_derivation.placed_tolerations(case.pod, self.settings)
+        for each in placed[:MAX_TOLERATIONS]:
+            repair = self._repaired(each, taint)
+            if repair is not None:
+                yield _mended(case, each, repair, editor)
+        yield from self._added(case, taint, editor)
+
+    def distance(self, case: Case) -> float:
+        """How far the pod is from tolerating all of it, without trying."""
+        placed = taint_derivation.placed_tolerations(case.pod, self.settings)[:MAX_TOLERATIONS]
+        total = 0.0
+        for taint in taint_derivation.refusing(case.pod, case.node, self.settings):
+            repairs = (self._repaired(each, taint) for each in placed)
+            costs = [repair.cost for repair in repairs if repair is not None]
+            total += min([_ADDED, *costs])
+        return total
+
+    def advice(self, case: Case) -> list[str]:
+        """What the pod's author cannot change in the pod."""
+        found: list[str] = []
+        placed = taint_derivation.placed_tolerations(case.pod, self.settings)
+        for taint in taint_derivation.refusing(case.pod, case.node, self.settings):
+            for each in placed[:MAX_TOLERATIONS]:
+                found += _remarks(each.toleration, taint, self.settings)
+        return list(dict.fromkeys(found))
+
+    def _added(self, case: Case, taint: Taint, editor: Editor) -> Iterator[Proposal]:
+        """New tolerations of exactly this taint; the native field is understood by everybody."""
+        operator = "Equal" if taint.value else "Exists"
+        exact = Toleration(taint.key, operator, taint.value, taint.effect)
+        wanted = [(NATIVE, exact, _ADDED), (ANNOTATION, exact, 3.2)]
+        if taint.effect == NO_EXECUTE:
+            # As wide as can be: where the annotation matches, it goes on to narrow.
+            matches = rules.pod_tolerations(case.pod, self.settings).annotated.tolerates
+            cost = 2.9 if matches(taint, set()) else 3.1
+            wanted.append((NATIVE, Toleration(taint.key, "Exists", "", taint.effect), cost))
+        for carrier, toleration, cost in wanted:
+            listed = [*editor.tolerations(case.pod, carrier), toleration]
+            change = Change(
+                _NAME,
+                _told(taint, carrier),
+                f"{editor.path(carrier)}[{len(listed) - 1}]",
+                "",
+                line_of(toleration),
+            )
+            pod = editor.with_tolerations(case.pod, carrier, listed)
+            yield Proposal(cost, change, pod, case.node, additive=True)
+
+    def _repaired(self, placed: Placed, taint: Taint) -> _Repair | None:
+        """The toleration with the fewest changes that make it match, if it was meant for this."""
+        repair: _Repair | None = _Repair(placed.toleration)
+        if placed.toleration.expression:
+            return None
+        for step in (_key, _effect, _operator):
+            repair = None if repair is None else step(repair, taint)
+        if repair is None or taint_derivation.gate_is_off(repair.toleration, self.settings):
+            return None
+        check = taint_derivation.toleration_check(
+            replace(placed, toleration=repair.toleration), taint, self.settings
+        )
+        if not check.matches:
+            repair = _value(repair, taint)
+        return repair if repair is not None and repair.fields else None
+
+
+def _key(repair: _Repair, taint: Taint) -> _Repair | None:
+    key = repair.toleration.key
+    if key in ("", taint.key):
+        return repair
+    if nearness.spelling(key, [taint.key]) is None:
+        return None
+    said = f"key {quoted(key)} is not {quoted(taint.key)}: did you mean that?"
+    return repair.then("key", taint.key, 0.5, said)
+
+
+def _effect(repair: _Repair, taint: Taint) -> _Repair:
+    effect = repair.toleration.effect
+    if effect in ("", taint.effect):
+        return repair
+    if effect not in EFFECTS:
+        said = f"effect {quoted(effect)} is unknown: did you mean {taint.effect}?"
+        return repair.then("effect", taint.effect, 0.5, said)
+    said = f"effect {effect} does not fit the taint's {taint.effect}: leave it out"
+    return repair.then("effect", "", 2.0, said)
+
+
+def _operator(repair: _Repair, _taint: Taint) -> _Repair | None:
+    operator = repair.toleration.operator
+    if operator in ("", *OPERATORS):
+        return repair
+    meant = SYMBOLS.get(operator) or nearness.spelling(operator, OPERATORS)
+    if meant is None:
+        return None
+    said = f"operator {quoted(operator)} is unknown: did you mean {meant}?"
+    return repair.then("operator", meant, 0.5, said)
+
+
+def _value(repair: _Repair, taint: Taint) -> _Repair | None:
+    """Key, effect and operator fit, the value does not."""
+    operator, value = repair.toleration.operator or "Equal", repair.toleration.value
+    text = f"`{operator} {value}`"
+    if operator == "Equal":
+        cost = 1.0 if nearness.spelling(value, [taint.value]) else 2.0
+        said = f"{text} misses {taint.key}={taint.value}: use {quoted(taint.value)}"
+        return repair.then("value", taint.value, cost, said)
+    near = nearness.bound(operator, taint.value)
+    if near is None:
+        return None
+    said = (
+        f"{text} misses {taint.key}={taint.value}{nearness.because(operator, value, taint.value)}"
+    )
+    cost = 1.0 + nearness.distance(operator, value, near)
+    if operator in ("Gt", "Lt"):
+        meant = nearness.canonical(value)
+        if meant is not None and _holds(operator, meant, taint.value):
+            near, cost = meant, 0.5
+    return repair.then("value", near, cost, f"{said}: use {near}")
+
+
+def _holds(operator: str, value: str, actual: str) -> bool:
+    test = taint_derivation.comparison(operator, value)
+    return test is not None and test(actual) is True
+
+
+def _mended(case: Case, placed: Placed, repair: _Repair, editor: Editor) -> Proposal:
+    listed = editor.tolerations(case.pod, placed.carrier)
+    old, new = listed[placed.index], repair.toleration
+    listed[placed.index] = new
+    field = f".{repair.fields[0]}" if len(repair.fields) == 1 else ""
+    before, after = (
+        (getattr(old, repair.fields[0]), getattr(new, repair.fields[0]))
+        if field
+        else (line_of(old), line_of(new))
+    )
+    path = f"{editor.path(placed.carrier)}[{placed.index}]{field}"
+    change = Change(_NAME, "; ".join(repair.said), path, before, after)
+    pod = editor.with_tolerations(case.pod, placed.carrier, listed)
+    return Proposal(repair.cost, change, pod, case.node)
+
+
+def _told(taint: Taint, carrier: str) -> str:
+    name = f"{taint.key}={taint.value}" if taint.value else taint.key
+    said = f"tolerate {name}:{taint.effect}"
+    if carrier == NATIVE and taint.effect == NO_EXECUTE:
+        said += " in spec.tolerations, which decide about eviction"
+    return said
+
+
+def _remarks(each: Toleration, taint: Taint, settings: Settings) -> Iterator[str]:
+    """What keeps a toleration that speaks of the taint from ever matching it."""
+    if each.expression and not settings.gates.cel:
+        yield f"feature gate {CEL_GATE} is off: expressions match nothing"
+    if each.key != taint.key or each.expression:
+        return
+    if taint_derivation.gate_is_off(each, settings):
+        gate = GATE_OF_OPERATOR[each.operator]
+        yield f"feature gate {gate} is off: {each.operator} matches nothing"
+    elif taint_derivation.comparison(each.operator, "0") and not _readable(each, taint):
+        kind = "a version" if each.operator.startswith("Semver") else "an integer"
+        yield (
+            f"the taint {taint.key}={taint.value} is not {kind}, so `{each.operator}` never"
+            " matches it: correct the taint on the node"
+        )
+
+
+def _readable(each: Toleration, taint: Taint) -> bool:
+    test = taint_derivation.comparison(each.operator, "0")
+    return test is not None and test(taint.value) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class CordonCure:
+    """For NodeUnschedulable: who cordoned a node can uncordon it."""
+
+    settings: Settings
+
+    def obstacles(self, case: Case) -> int:
+        """Whether the node is cordoned."""
+        return int(case.node.unschedulable)
+
+    def proposals(self, case: Case) -> Iterator[Proposal]:
+        """Uncordon the node; its taint goes with it."""
+        node = case.node
+        change = Change(
+            "NodeUnschedulable",
+            "the node is cordoned: uncordon it when it is fit for pods again",
+            f"node {node.name}: spec.unschedulable",
+            "true",
+            "false",
+            command=f"kubectl uncordon {node.name}",
+        )
+        yield Proposal(4.0, change, case.pod, uncordoned(node), additive=True)
+
+    def advice(self, _case: Case) -> list[str]:
+        """Nothing else."""
+        return []
+
+
+def uncordoned(node: NodeInfo) -> NodeInfo:
+    """The node without the mark and without the taint that comes with it."""
+    hard = tuple(each for each in node.taints.hard if each.key != CORDON.key)
+    taints = TaintSet(hard, node.taints.soft)
+    return msgspec.structs.replace(node, unschedulable=False, taints=taints)

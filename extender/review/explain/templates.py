@@ -1,0 +1,127 @@
+"""The pod of a manifest: a Pod itself, or what a workload would make of its template."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from extender.errors import DocumentError, ManifestError
+from extender.match.taints import NO_EXECUTE, NO_SCHEDULE
+from extender.model import documents
+from extender.model.core_v1 import ClaimSource, ObjectMeta, Pod, PodSpec, Toleration, Volume
+from extender.model.documents import Plain
+
+# Where each kind has the template of its pods.
+TEMPLATES: Final[Mapping[str, tuple[str, ...]]] = {
+    "Pod": (),
+    "PodTemplate": ("template",),
+    "Deployment": ("spec", "template"),
+    "StatefulSet": ("spec", "template"),
+    "DaemonSet": ("spec", "template"),
+    "ReplicaSet": ("spec", "template"),
+    "ReplicationController": ("spec", "template"),
+    "Job": ("spec", "template"),
+    "CronJob": ("spec", "jobTemplate", "spec", "template"),
+}
+DEFAULT_NAMESPACE: Final = "default"
+
+# v1.36 pkg/controller/daemon/util: AddOrUpdateDaemonPodTolerations.
+_OF_DAEMONS: Final = tuple(
+    Toleration(f"node.kubernetes.io/{name}", "Exists", "", effect)
+    for name, effect in (
+        ("not-ready", NO_EXECUTE),
+        ("unreachable", NO_EXECUTE),
+        ("disk-pressure", NO_SCHEDULE),
+        ("memory-pressure", NO_SCHEDULE),
+        ("pid-pressure", NO_SCHEDULE),
+        ("unschedulable", NO_SCHEDULE),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A pod to explain, and the object that it comes from."""
+
+    pod: Pod
+    kind: str = "Pod"
+    owner: str = ""  # the name of the workload
+    template: tuple[str, ...] = ()
+    implicit: tuple[Toleration, ...] = ()  # what a controller adds to the tolerations
+    node: str = ""  # where the pod is already
+
+    @property
+    def name(self) -> str:
+        """As a person would ask for it."""
+        meta = self.pod.metadata or ObjectMeta()
+        return self.owner or meta.name
+
+
+def subjects(origin: str, document: Plain, namespace: str = "") -> Iterator[Subject]:
+    """Every pod that a document holds, those of Lists too; other kinds are passed over."""
+    if not isinstance(document, dict):
+        return
+    kind = document.get("kind")
+    items = document.get("items")
+    if isinstance(kind, str) and kind.endswith("List") and isinstance(items, list):
+        of_kind = kind.removesuffix("List")
+        for item in items:
+            # Objects of a List have kinds; of a PodList not.
+            if isinstance(item, dict) and of_kind:
+                item = {"kind": of_kind, **item}
+            yield from subjects(origin, item, namespace)
+    elif isinstance(kind, str) and kind in TEMPLATES:
+        yield _subject(origin, kind, document, namespace or DEFAULT_NAMESPACE)
+
+
+def _subject(origin: str, kind: str, document: dict[str, Plain], namespace: str) -> Subject:
+    meta = document.get("metadata")
+    name = str(meta.get("name") or "") if isinstance(meta, dict) else ""
+    own = str(meta.get("namespace") or "") if isinstance(meta, dict) else ""
+    written: Plain = document
+    for step in TEMPLATES[kind]:
+        written = written.get(step) if isinstance(written, dict) else None
+    where = f"{origin}: {kind} {name!r}"
+    if not isinstance(written, dict):
+        raise ManifestError(f"{where}: {'.'.join(TEMPLATES[kind])} is missing")
+    try:
+        pod = msgspec.convert(documents.without_nulls(written), Pod)
+    except (msgspec.ValidationError, DocumentError) as exc:
+        raise ManifestError(f"{where}: {exc}") from exc
+    is_pod = kind == "Pod"
+    pod_meta = pod.metadata or ObjectMeta()
+    pod_name = pod_meta.name if is_pod else f"{name}-0" if kind == "StatefulSet" else name
+    pod = replace(pod, metadata=replace(pod_meta, name=pod_name, namespace=own or namespace))
+    if kind == "StatefulSet":
+        pod = _with_claims(pod, document)
+    spec = written.get("spec")
+    return Subject(
+        _of_daemon(pod) if kind == "DaemonSet" else pod,
+        kind,
+        "" if is_pod else name,
+        TEMPLATES[kind],
+        _OF_DAEMONS if kind == "DaemonSet" else (),
+        str(spec.get("nodeName") or "") if is_pod and isinstance(spec, dict) else "",
+    )
+
+
+def _of_daemon(pod: Pod) -> Pod:
+    spec = pod.spec or PodSpec()
+    return replace(pod, spec=replace(spec, tolerations=(*(spec.tolerations or ()), *_OF_DAEMONS)))
+
+
+def _with_claims(pod: Pod, document: dict[str, Plain]) -> Pod:
+    """The first pod of a StatefulSet, with the claims that are made for it."""
+    stateful = document.get("spec")
+    templates = stateful.get("volumeClaimTemplates") if isinstance(stateful, dict) else None
+    names = []
+    for template in templates if isinstance(templates, list) else ():
+        meta = template.get("metadata") if isinstance(template, dict) else None
+        names.append(str(meta.get("name") or "") if isinstance(meta, dict) else "")
+    own = pod.metadata.name if pod.metadata else ""
+    made = [Volume(name, ClaimSource(f"{name}-{own}")) for name in names if name]
+    spec = pod.spec or PodSpec()
+    kept = [volume for volume in spec.volumes or () if volume.name not in names]
+    return replace(pod, spec=replace(spec, volumes=(*kept, *made)))

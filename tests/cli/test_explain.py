@@ -1,0 +1,228 @@
+"""`leeway explain` as a person calls it; what it prints is in tests/golden/explain."""
+
+import asyncio
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.builders import node_json, taint
+from tests.cli import pages, process, terminal
+from tests.cluster.apiserver import Answer, ScriptedServer, scripted
+from tests.cluster.test_api import kubeconfig
+
+ROOT = Path(__file__).parent.parent.parent
+GOLDEN = ROOT / "tests/golden/explain"
+CLUSTER = str(GOLDEN / "cluster.yaml")
+PODS = str(GOLDEN / "pods.yaml")
+EXAMPLE = (
+    str(ROOT / "deploy/examples/pending-pod.yaml"),
+    "--cluster",
+    str(ROOT / "deploy/examples/cluster.yaml"),
+)
+WEB = ("-f", PODS, "web", "--cluster", CLUSTER)
+
+
+def explained(*arguments: str) -> process.Ended:
+    return process.run("explain", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("golden", "code", "arguments"),
+    [
+        ("example", 1, EXAMPLE),
+        ("example-node", 1, (*EXAMPLE, "--node", "spot-gold")),
+        ("example-every-node", 1, (*EXAMPLE, "--all")),
+        ("web", 1, WEB),
+        ("web-on-a-1", 1, (*WEB, "--node", "a-1")),
+        ("web-on-b-1", 1, (*WEB, "--node", "b-1")),
+        ("web-on-c-1", 1, (*WEB, "--node", "c-1")),
+        ("web-on-bare", 1, (*WEB, "--node", "bare")),
+        ("db", 1, ("-f", PODS, "statefulset/db", "--cluster", CLUSTER)),
+        ("anything", 0, ("-f", PODS, "anything", "--cluster", CLUSTER)),
+        ("anything-on-c-1", 0, ("-f", PODS, "anything", "--cluster", CLUSTER, "--node", "c-1")),
+        ("pending", 1, ("-n", "shop", "pending", "--cluster", CLUSTER)),
+    ],
+)
+def test_what_is_printed(golden: str, code: int, arguments: tuple[str, ...]) -> None:
+    ended = explained(*arguments)
+
+    assert ended.out == (GOLDEN / f"{golden}.txt").read_text(encoding="utf-8")
+    assert (ended.code, ended.err) == (code, "")
+
+
+def test_the_page_shows_what_is_printed() -> None:
+    shown = [pair for pair in pages.shown("docs/explain.md") if pair[1]]
+
+    assert len(shown) >= 2
+    for command, output in shown:
+        assert pages.printed(command) == output, command
+
+
+def test_data_in_two_forms() -> None:
+    as_json = json.loads(explained(*WEB, "-o", "json").out)
+    as_yaml = yaml.safe_load(explained(*WEB, "-o", "yaml", "--node", "b-1").out)
+
+    assert (as_json["kind"], as_json["pod"]["kind"]) == ("Explanation", "Deployment")
+    assert as_json["apiVersion"] == "leeway.scheduling/v1alpha1"
+    assert as_json["derivation"] is None
+    assert as_yaml["derivation"]["node"] == "b-1"
+
+
+def test_a_patch_that_is_told_works(tmp_path: Path) -> None:
+    patch = json.loads(explained(*EXAMPLE, "-o", "json").out)["fix"]["patch"]
+    pod = yaml.safe_load(Path(EXAMPLE[0]).read_text(encoding="utf-8"))
+    pod["metadata"]["annotations"] |= patch["metadata"]["annotations"]
+    file = tmp_path / "pod.yaml"
+    file.write_text(yaml.safe_dump(pod), encoding="utf-8")
+
+    assert explained(str(file), *EXAMPLE[1:]).code == 0
+
+
+def test_a_pod_from_standard_input() -> None:
+    ended = subprocess.run(  # noqa: S603 - our own command
+        [*process.MODULE, "explain", "-", *EXAMPLE[1:]],
+        input=Path(EXAMPLE[0]).read_text(encoding="utf-8"),
+        capture_output=True,
+        text=True,
+        check=False,
+        env=process.environment(),
+    )
+
+    assert ended.stdout == (GOLDEN / "example.txt").read_text(encoding="utf-8")
+
+
+def test_gates_and_the_configuration_count(tmp_path: Path) -> None:
+    file = tmp_path / "leeway.yaml"
+    file.write_text(
+        "apiVersion: leeway.scheduling/v1alpha1\nkind: ExtenderConfiguration\n"
+        "profiles: [{schedulerName: another}]\n",
+        encoding="utf-8",
+    )
+    gate = "TaintTolerationComparisonOperators=false"
+    off = explained(*EXAMPLE, "--feature-gates", gate, "--node", "spot-gold")
+    foreign = explained(*EXAMPLE, "--config", str(file))
+
+    assert "feature gate TaintTolerationComparisonOperators is off" in off.out
+    assert foreign.code == 0
+    assert "only the node-affinity annotation is judged here" in foreign.out
+
+
+def test_on_a_terminal_it_is_coloured_and_fits() -> None:
+    code, text = terminal.run("explain", *EXAMPLE, columns=90)
+    plain_code, plain = terminal.run("explain", *EXAMPLE, columns=90, NO_COLOR="1")
+
+    assert code == plain_code == 1
+    assert "\x1b[31mrefused\x1b[0m" in text
+    assert "\x1b" not in plain
+    assert max(map(len, plain.splitlines())) <= 90
+
+
+def test_foreign_text_does_not_paint_the_terminal(tmp_path: Path) -> None:
+    node = node_json("n", taint("k", "\x1b[31mred"))
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps(node | {"kind": "Node"}), encoding="utf-8")
+    _, text = terminal.run("explain", EXAMPLE[0], "--cluster", str(file), NO_COLOR="1")
+
+    assert "\\x1b[31mred" in text
+    assert "\x1b" not in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ((), "which pod? Give a file, '-', or -n NAMESPACE POD"),
+        (("nowhere.yaml",), "nowhere.yaml: there is no such file; a pod of the cluster is named"),
+        ((EXAMPLE[0],), "which cluster? Give --cluster PATH or --kubeconfig FILE"),
+        (("-n", "shop", "x"), "which cluster? Give --cluster PATH or --kubeconfig FILE"),
+        (
+            ("-n", "shop", "pendingg", "--cluster", CLUSTER),
+            f"there is no pod shop/pendingg in {CLUSTER}; did you mean pending?",
+        ),
+        (
+            ("-n", "shop", "zzz", "--cluster", CLUSTER),
+            f"there is no pod shop/zzz in {CLUSTER}",
+        ),
+        (
+            (PODS, "--cluster", CLUSTER),
+            f"{PODS}: holds deployment/web, statefulset/db, pod/anything; choose one:"
+            f" leeway explain -f {PODS} NAME",
+        ),
+        (
+            ("-f", PODS, "x", "--cluster", CLUSTER),
+            f"{PODS}: there is no x in it, only deployment/web, statefulset/db, pod/anything",
+        ),
+        (
+            (EXAMPLE[2], "--cluster", CLUSTER),
+            f"{EXAMPLE[2]}: there is no pod in it, nor a workload; known are Pod, PodTemplate,",
+        ),
+        ((*EXAMPLE, "--node", "spot-gld"), "node 'spot-gld' is not in the cluster; did you mean"),
+        ((EXAMPLE[0], "--cluster", "nowhere"), "nowhere: cannot be read: No such file"),
+        ((EXAMPLE[0], "--kubeconfig", "nowhere"), "cluster.kubeconfig: nowhere does not exist"),
+    ],
+)
+def test_what_cannot_be_explained_is_one_sentence(arguments: tuple[str, ...], problem: str) -> None:
+    ended = explained(*arguments)
+
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(f"leeway: {problem}")
+    assert len(ended.err.splitlines()) == 1
+
+
+# --- A live cluster ----------------------------------------------------------------------------
+
+
+async def asked(server: ScriptedServer, folder: Path, *arguments: str) -> process.Ended:
+    file = kubeconfig(folder, server)
+    return await asyncio.to_thread(explained, *arguments, "--kubeconfig", file)
+
+
+def stocked(server: ScriptedServer) -> None:
+    """The cluster of the golden files."""
+    resources = {
+        "Node": "nodes",
+        "Pod": "pods",
+        "PersistentVolume": "persistentvolumes",
+        "PersistentVolumeClaim": "persistentvolumeclaims",
+    }
+    for item in yaml.safe_load(Path(CLUSTER).read_text(encoding="utf-8"))["items"]:
+        server.put(resources[item["kind"]], item)
+
+
+async def test_a_pod_of_a_live_cluster(tmp_path: Path) -> None:
+    async with scripted() as server:
+        stocked(server)
+        ended = await asked(server, tmp_path, "-n", "shop", "pending")
+
+    assert ended.out == (GOLDEN / "pending.txt").read_text(encoding="utf-8")
+    assert server.kinds("pods") == server.kinds("persistentvolumes") == []
+
+
+async def test_a_file_against_a_live_cluster_reads_what_it_must(tmp_path: Path) -> None:
+    async with scripted() as server:
+        stocked(server)
+        ended = await asked(server, tmp_path, "-f", PODS, "web")
+
+    assert ended.out == (GOLDEN / "web.txt").read_text(encoding="utf-8")
+    assert server.kinds("pods") == server.kinds("storageclasses") == ["list"]
+
+
+async def test_a_pod_that_is_not_there_and_rights_that_are_missing(tmp_path: Path) -> None:
+    async with scripted() as server:
+        stocked(server)
+        missing = await asked(server, tmp_path, "-n", "shop", "zzz")
+        server.on_list("nodes", Answer(403, "nodes is forbidden"))
+        forbidden = await asked(server, tmp_path, "-n", "shop", "pending")
+
+    assert (missing.code, forbidden.code) == (2, 2)
+    assert "HTTP 404" in missing.err
+    assert "nodes is forbidden" in forbidden.err
+    assert len(missing.err.splitlines()) == len(forbidden.err.splitlines()) == 1
+
+
+def test_the_quick_start_of_the_readme_is_real() -> None:
+    (command, output), *_ = [pair for pair in pages.shown("README.md") if "explain" in pair[0]]
+
+    assert pages.printed(command.removeprefix(".venv/bin/")) == output

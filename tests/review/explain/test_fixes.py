@@ -1,0 +1,105 @@
+"""Plans: what is tried, what is kept, and what is left to be done."""
+
+from dataclasses import replace
+
+from extender.framework.interface import Profile, Status, unresolvable
+from extender.framework.snapshot import Snapshot
+from extender.model.core_v1 import Pod
+from extender.review.explain.fixes import MAX_CHANGES, Plan, Planner
+from tests.builders import (
+    JSON,
+    a_pod,
+    node_json,
+    required,
+    requirement,
+    taint,
+    toleration,
+)
+from tests.review.explain.asking import SETTINGS, an_inquiry
+
+
+def plans(pod: Pod, *nodes: JSON, additive: bool = False) -> list[Plan]:
+    inquiry = an_inquiry(pod, *nodes)
+    planner = Planner(inquiry.profile, SETTINGS, inquiry.snapshot, additive)
+    return list(planner.plan(inquiry.pod, next(iter(inquiry.snapshot.nodes.values()))))
+
+
+def test_one_plugin_after_the_other_is_cured() -> None:
+    pod = a_pod(toleration("sla", "Gt", "950"), node_selector={"zone": "A"})
+    node = node_json("n", taint("sla", "950"), labels={"zone": "a"}, unschedulable=True)
+    *steps, last = plans(pod, node)
+
+    assert [len(plan.changes) for plan in steps] == [1, 2, 3]
+    assert [change.plugin for change in last.changes] == [
+        "NodeUnschedulable",
+        "TaintToleration",
+        "NodeAffinity",
+    ]
+    assert last.complete
+    assert last.cost == steps[-1].cost > 0
+
+
+def test_a_plugin_that_cannot_be_cured_leaves_no_half_of_a_fix() -> None:
+    pod = a_pod(
+        toleration("sla", "Gt", "950"),
+        affinity=required([requirement("zone", "In", "A"), requirement("gone", "Gt", "1")]),
+    )
+    last = plans(pod, node_json("n", taint("sla", "950"), labels={"zone": "a"}))[-1]
+
+    assert [change.plugin for change in last.changes] == ["TaintToleration"]
+    assert not last.complete
+    assert 'zone In A: "a" is not "A"' in last.advice
+
+
+def test_what_only_adds_keeps_everything_that_matched() -> None:
+    pod = a_pod(toleration("sla", "Gt", "950"))
+    last = plans(pod, node_json("n", taint("sla", "950")), additive=True)[-1]
+
+    assert [change.path for change in last.changes] == ["spec.tolerations[1]"]
+    assert last.complete
+
+
+def test_a_pod_that_passes_needs_nothing() -> None:
+    (plan,) = plans(a_pod(), node_json("n"))
+
+    assert (plan.changes, plan.complete) == ((), True)
+
+
+def test_the_number_of_changes_is_bounded() -> None:
+    few = [taint(f"k{i}") for i in range(MAX_CHANGES)]
+
+    assert plans(a_pod(), node_json("n", *few))[-1].complete
+    assert not plans(a_pod(), node_json("n", *few, taint("more")))[-1].complete
+
+
+class Strange:
+    """A plugin that refuses whatever it is asked."""
+
+    name = "Strange"
+
+    def rules(self, _pod: Pod) -> None:
+        return None
+
+    def pre_filter(self, _pod: Pod, _snapshot: Snapshot) -> Status:
+        return unresolvable("no")
+
+
+def test_a_plugin_that_nobody_knows_has_no_cure() -> None:
+    inquiry = an_inquiry(a_pod(), node_json("n"))
+    profile = Profile("test", (Strange(),), ())
+    planner = Planner(profile, SETTINGS, inquiry.snapshot)
+    *_, plan = planner.plan(inquiry.pod, inquiry.snapshot.nodes["n"])
+
+    assert (plan.changes, plan.advice, plan.complete) == ((), (), False)
+
+
+def test_rules_that_are_too_large_are_not_gone_over() -> None:
+    inquiry = an_inquiry(a_pod(), node_json("n"))
+    planner = Planner(inquiry.profile, SETTINGS, inquiry.snapshot)
+    large = a_pod(*(toleration(f"k{i}", "Exists") for i in range(101)))
+    long = a_pod(annotated_affinity=" " * 20_000)
+
+    assert not planner.too_large(a_pod())
+    assert planner.too_large(large)
+    assert planner.too_large(long)
+    assert replace(planner, additive=True).additive

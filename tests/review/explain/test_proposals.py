@@ -1,0 +1,31 @@
+"""The cures keep the contract, and a case can be followed by another."""
+
+import pytest
+
+from extender.review.explain.affinity_cures import AffinityCure
+from extender.review.explain.annotation_cures import AnnotationCure
+from extender.review.explain.cluster_cures import SpreadCure, VolumeCure
+from extender.review.explain.proposals import Cure
+from extender.review.explain.taint_cures import CordonCure, TaintCure
+from tests.builders import a_pod, node_json
+from tests.review.explain.asking import SETTINGS, a_case
+
+
+@pytest.mark.parametrize(
+    "cure",
+    [
+        AffinityCure(SETTINGS),
+        AnnotationCure(SETTINGS, "NodeAffinity"),
+        CordonCure(SETTINGS),
+        SpreadCure(SETTINGS),
+        TaintCure(SETTINGS),
+        VolumeCure(SETTINGS),
+    ],
+    ids=lambda cure: type(cure).__name__,
+)
+def test_where_nothing_is_in_the_way_nothing_is_proposed(cure: Cure) -> None:
+    case = a_case(a_pod(), node_json("n"))
+
+    assert cure.obstacles(case) == 0
+    if not isinstance(cure, CordonCure):  # which is only asked about cordoned nodes
+        assert list(cure.proposals(case)) == []
