@@ -266,6 +266,16 @@ def test_every_command_has_its_row_in_the_order_of_the_help() -> None:
     assert list(table(ROOT / "docs/commands.md", "The table")) == list(commands(cli.parser()))
 
 
+@pytest.mark.parametrize("command", ["doctor", "scan"])
+def test_every_flag_of_a_command_has_its_row(command: str) -> None:
+    (commands,) = (a for a in cli.parser()._actions if isinstance(a, argparse._SubParsersAction))
+    rows = table(ROOT / f"docs/{command}.md", "Flags")
+
+    assert {flag.split(" ")[0] for first in rows for flag in first.split(", ")} == set(
+        options(commands.choices[command])
+    )
+
+
 def test_every_feature_gate_has_its_row() -> None:
     assert set(table(CONFIGURATION, "Feature gates")) == set(ATTRIBUTE_OF)
 

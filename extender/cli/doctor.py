@@ -11,7 +11,7 @@ from extender.cli.house_calls import Visit
 from extender.cli.manual import Page
 from extender.cli.tables import Cell, Colour, Screen
 from extender.cluster import questions
-from extender.cluster.api import ApiServer
+from extender.cluster.api import ApiServer, Connection
 from extender.errors import ConfigError
 from extender.model.documents import Plain
 from extender.review.doctor import examining, problems, rights
@@ -96,6 +96,12 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         " allowed to impersonate them",
     )
     parser.add_argument(
+        "--scheduler-as",
+        default="",
+        metavar="USER",
+        help="whose rights to check as the scheduler's; its configuration names the lease",
+    )
+    parser.add_argument(
         "--extender", metavar="URL", help="the ops listener of a running Leeway, to be asked"
     )
     parser.add_argument(
@@ -159,7 +165,20 @@ async def _ask_cluster(
             for access in rights.needed(ours)
             if not await questions.is_allowed(connection, access, arguments.user)
         ]
-        return version, list(rights.check(refused, arguments.user))
+        found = list(rights.check(refused, arguments.user))
+        if arguments.scheduler_as:
+            found += await _scheduler_rights(connection, arguments.scheduler_as, setup)
+        return version, found
+
+
+async def _scheduler_rights(connection: Connection, user: str, setup: Setup) -> list[Problem]:
+    refused = [
+        access
+        for _, config in setup.schedulers
+        for access in rights.needed_by_scheduler(config)
+        if not await questions.is_allowed(connection, access, user)
+    ]
+    return list(rights.check_scheduler(refused, user))
 
 
 def _add_config_map(setup: Setup, origin: str, data: object, key: str) -> None:
@@ -176,7 +195,7 @@ def _skipped(
         yield from examining.skipped(setup)
     if server is None:
         wanted = any(source.startswith(_CONFIG_MAP) for source in arguments.sources)
-        if wanted or arguments.user:
+        if wanted or arguments.user or arguments.scheduler_as:
             raise ConfigError(["doctor: there is no cluster to ask: give --kubeconfig"])
         yield "no cluster was asked (--kubeconfig): rights were not checked"
     if not arguments.extender:

@@ -27,9 +27,11 @@ class Access:
     group: str = ""
     namespace: str = ""  # none: in all of them
     name: str = ""
+    subresource: str = ""
 
     def __str__(self) -> str:
         kind = f"{self.resource}.{self.group}" if self.group else self.resource
+        kind += f"/{self.subresource}" if self.subresource else ""
         name = f" {self.name}" if self.name else ""
         where = f" in {self.namespace}" if self.namespace else ""
         return f"{self.verb} {kind}{name}{where}"
@@ -75,6 +77,7 @@ async def is_allowed(connection: Connection, access: Access, user: str = "") -> 
         "resource": access.resource,
         "namespace": access.namespace,
         "name": access.name,
+        "subresource": access.subresource,
     }
     review = {
         "apiVersion": "authorization.k8s.io/v1",

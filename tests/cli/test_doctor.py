@@ -198,6 +198,17 @@ async def test_rights_that_are_missing(cluster: ScriptedServer, tmp_path: Path) 
     assert page["problems"][0]["why"].startswith(f"{user} may not list, watch it")
 
 
+async def test_rights_of_the_scheduler(cluster: ScriptedServer, tmp_path: Path) -> None:
+    cluster.forbidden = {("update leases", "jane"), ("list nodes", "joe")}
+    ended = await asked(cluster, tmp_path, *MAPS, "--scheduler-as", "jane", "-o", "json")
+    page = json.loads(ended.out)
+
+    assert ended.code == 1
+    assert [(p["check"], p["where"]) for p in page["problems"]] == [
+        ("scheduler-rights", "update leases.coordination.k8s.io extended-scheduler in leeway")
+    ]
+
+
 async def test_an_old_server(cluster: ScriptedServer, tmp_path: Path) -> None:
     cluster.minor = "31"
     manifest = tmp_path / "pod.yaml"

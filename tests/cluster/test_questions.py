@@ -62,6 +62,7 @@ async def test_what_somebody_may_do() -> None:
                 "resource": "storageclasses",
                 "namespace": "",
                 "name": "fast",
+                "subresource": "",
             }
         }
 
@@ -71,6 +72,7 @@ async def test_what_somebody_may_do() -> None:
     [
         (Access("list", "nodes"), "list nodes"),
         (Access("get", "leases", "c.k8s.io", "ns", "x"), "get leases.c.k8s.io x in ns"),
+        (Access("create", "pods", subresource="binding"), "create pods/binding"),
     ],
 )
 def test_an_access_reads_like_a_sentence(access: Access, text: str) -> None:

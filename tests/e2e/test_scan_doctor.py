@@ -13,7 +13,7 @@ from tests.cli import process
 from tests.e2e.api import eventually
 from tests.e2e.cluster import PATIENCE, Cluster
 from tests.e2e.controlplane import ControlPlane
-from tests.e2e.credentials import ADMIN, LEEWAY
+from tests.e2e.credentials import ADMIN, LEEWAY, SCHEDULER
 from tests.e2e.objects import EXTENDED, deployment, node, pod
 
 SLA = "node.example.com/sla"
@@ -43,6 +43,7 @@ async def test_doctor_finds_nothing_wrong_with_what_we_recommend_and_sees_who_ca
         str(plane.folder / f"{EXTENDED}.yaml"),
         f"--kubeconfig={plane.kubeconfig(ADMIN)}",
         f"--as={LEEWAY}",
+        f"--scheduler-as={SCHEDULER}",
         f"--extender=http://127.0.0.1:{plane.leeway.ops_port}",
         f"--listener=127.0.0.1:{plane.leeway.port}",
     )
@@ -94,6 +95,11 @@ async def test_doctor_asks_the_api_server_what_somebody_may_do(
         "persistentvolumeclaims",
         "storageclasses.storage.k8s.io",
     }
+    config = str(plane.folder / f"{EXTENDED}.yaml")
+    code, page = await data("doctor", admin, config, "--scheduler-as=nobody")
+    assert code == 1
+    assert {each["check"] for each in page["problems"]} == {"scheduler-rights"}
+    assert len(page["problems"]) == 7
     refused = await leeway("doctor", own, nobody)
     assert (refused.code, refused.out) == (2, "")
     assert "cannot impersonate" in refused.err

@@ -1,4 +1,4 @@
-"""What Leeway must be allowed to do in the cluster."""
+"""What Leeway and its scheduler must be allowed to do in the cluster."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -7,9 +7,11 @@ from extender import plugins
 from extender.cluster.questions import Access
 from extender.config.schema import Config
 from extender.review.doctor.problems import Problem
+from extender.review.doctor.scheduler import SchedulerConfiguration
 
 _VERBS: Final = ("get", "list", "watch")
 _GROUPS: Final = {"storageclasses": "storage.k8s.io"}
+_LEASES: Final = "coordination.k8s.io"
 
 
 def needed(ours: Config | None) -> Iterator[Access]:
@@ -18,6 +20,34 @@ def needed(ours: Config | None) -> Iterator[Access]:
     for resource in sorted(plugins.resources(enabled)):
         for verb in _VERBS:
             yield Access(verb, resource, _GROUPS.get(resource, ""))
+
+
+def needed_by_scheduler(theirs: SchedulerConfiguration) -> Iterator[Access]:
+    """What a second scheduler does, a right out of each role that it must be bound to."""
+    yield Access("list", "nodes")
+    yield Access("create", "pods", subresource="binding")
+    yield Access("patch", "persistentvolumes")
+    yield Access("get", "configmaps", "", "kube-system", "extension-apiserver-authentication")
+    election = theirs.leader_election
+    if election.leader_elect:
+        where = election.resource_namespace or "kube-system"
+        name = election.resource_name or "kube-scheduler"
+        yield Access("create", "leases", _LEASES, where)
+        for verb in ("get", "update"):
+            yield Access(verb, "leases", _LEASES, where, name)
+
+
+def check_scheduler(refused: Iterable[Access], user: str) -> Iterator[Problem]:
+    """What the scheduler may not do."""
+    for access in refused:
+        yield Problem(
+            "error",
+            "scheduler-rights",
+            str(access),
+            f"{user} may not do it, so the scheduler does not lead, bind or become healthy",
+            "bind it to system:kube-scheduler, system:volume-scheduler and"
+            " extension-apiserver-authentication-reader, and to a Role for its own lease",
+        )
 
 
 def check(refused: Iterable[Access], user: str) -> Iterator[Problem]:

@@ -10,6 +10,7 @@ from extender import __version__
 from extender.review.doctor.problems import Problem
 from extender.review.doctor.scheduler import SchedulerConfiguration
 
+_NO_CLUSTER: Final = "no cluster source"
 # Its client for extenders does not say who it is, only that it is Go's.
 _CALLERS: Final = ("kube-scheduler", "Go-http-client")
 
@@ -59,7 +60,17 @@ def check(where: str, *, ready: bool, report: str, status: Status) -> Iterator[P
 
 
 def check_mode(where: str, status: Status, config: SchedulerConfiguration) -> Iterator[Problem]:
-    """Whether the calls are those of this configuration."""
+    """Whether the calls are those of this configuration, and can be answered."""
+    names = any(each.node_cache_capable for each in config.extenders)
+    if names and status.cluster.startswith(_NO_CLUSTER):
+        yield Problem(
+            "error",
+            "no-cluster",
+            f"{where}/status",
+            "the scheduler sends names of nodes, and this Leeway knows no cluster to look them up"
+            " in: every call is answered with an error",
+            "start it with --kubeconfig, or in the cluster, or set nodeCacheCapable to false",
+        )
     modes = {caller.mode for caller in status.callers if caller.verb in ("filter", "prioritize")}
     expected = {"names" if each.node_cache_capable else "nodes" for each in config.extenders}
     if modes and expected and not modes & expected:

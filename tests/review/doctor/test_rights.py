@@ -3,6 +3,7 @@
 from extender.cluster.questions import Access
 from extender.config.schema import Config, ProfileConfig
 from extender.review.doctor import rights
+from extender.review.doctor.scheduler import LeaderElection, SchedulerConfiguration
 from tests.deploy import rendering
 
 
@@ -26,6 +27,29 @@ def test_fewer_plugins_need_less() -> None:
     ours = Config(profiles=(ProfileConfig("x", {"TaintToleration": 3}),))
 
     assert {access.resource for access in rights.needed(ours)} == {"nodes"}
+
+
+def test_what_a_second_scheduler_needs() -> None:
+    election = LeaderElection(resource_name="second", resource_namespace="leeway")
+    needed = rights.needed_by_scheduler(SchedulerConfiguration(leader_election=election))
+
+    assert [str(access) for access in needed] == [
+        "list nodes",
+        "create pods/binding",
+        "patch persistentvolumes",
+        "get configmaps extension-apiserver-authentication in kube-system",
+        "create leases.coordination.k8s.io in leeway",
+        "get leases.coordination.k8s.io second in leeway",
+        "update leases.coordination.k8s.io second in leeway",
+    ]
+    alone = SchedulerConfiguration(leader_election=LeaderElection(leader_elect=False))
+    assert len(list(rights.needed_by_scheduler(alone))) == 4
+
+
+def test_what_the_scheduler_may_not_do() -> None:
+    (problem,) = rights.check_scheduler([Access("list", "nodes")], "jane")
+
+    assert (problem.check, problem.where) == ("scheduler-rights", "list nodes")
 
 
 def test_what_is_missing_is_told_by_resource() -> None:

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from extender import __version__
+from extender.cluster.source import NoSource
 from extender.review.doctor import running
 from extender.review.doctor.running import Caller, Status
 from extender.review.doctor.scheduler import Extender, SchedulerConfiguration
@@ -70,6 +71,15 @@ def test_the_mode_of_the_calls_is_that_of_the_configuration(
     status = Status(callers=(msgspec.structs.replace(SCHEDULER, mode=mode),))
 
     assert [p.check for p in running.check_mode("x", status, config)] == expected
+
+
+def test_names_that_nobody_can_look_up() -> None:
+    config = SchedulerConfiguration(extenders=(Extender(node_cache_capable=True),))
+    status = Status(cluster=NoSource().state().remark)
+
+    assert [p.check for p in running.check_mode("x", status, config)] == ["no-cluster"]
+    whole = SchedulerConfiguration(extenders=(Extender(),))
+    assert list(running.check_mode("x", status, whole)) == []
 
 
 def test_the_page_is_the_one_that_the_server_makes() -> None:
