@@ -154,6 +154,16 @@ def test_a_call_of_a_package(expression: str, answer: bool | str, cost: int) -> 
         pytest.param("[1, 2] == [taint.value.size() - 2, 2]", True, 15, id="lists"),
         pytest.param("dyn(taint.value) == 'gpu'", True, 4, id="texts behind dyn"),
         pytest.param("dyn(taint) == dyn('gpu')", False, 3, id="an object and a text"),
+        pytest.param(
+            "[double('NaN')].exists(x, [x] == [x])", False, 28, id="a list of NaN and itself"
+        ),
+        pytest.param("[double('NaN')].exists(x, x == x)", False, 8, id="NaN and itself"),
+        pytest.param(
+            "[double('NaN')].all(x, {1: x} != {1: x})",
+            True,
+            67,
+            id="a map of NaN that differs from itself",
+        ),
     ],
 )
 def test_equality_goes_across_the_types_of_numbers(
@@ -182,6 +192,12 @@ def test_equality_goes_across_the_types_of_numbers(
             id="the second argument of a function of one overload",
         ),
         pytest.param("'%d'.format([dyn(1 / 0)]) == ''", "division by zero", 13, id="format"),
+        pytest.param(
+            "string(1 / 0).replace(taint.key, taint.value) == ''",
+            "division by zero",
+            2,
+            id="a function of three arguments",
+        ),
     ],
 )
 def test_where_overloads_are_open_functions_stop_and_operators_do_not(
