@@ -204,12 +204,13 @@ async def test_while_a_pod_is_in_flight_the_next_one_waits_and_then_goes_to_one_
         run.bind(spread_pod("p0"), "n0")
         answer = await waiting
 
-    assert answer["NodeNames"] == ["n1", "n4"]
+    zones = [["n1", "n4"], ["n2", "n5"]]
+    assert answer["NodeNames"] in zones
+    zones.remove(answer["NodeNames"])
     assert answer["FailedAndUnresolvableNodes"] == {
         "n0": REASON,
         "n3": REASON,
-        "n2": REASON_IN_FLIGHT,
-        "n5": REASON_IN_FLIGHT,
+        **dict.fromkeys(zones[0], REASON_IN_FLIGHT),
     }
 
 

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import blake2b
 from itertools import compress, repeat
-from math import inf
+from math import inf, log
 from typing import Final
 
 from extender.framework.interface import SUCCESS, Code, Status, unresolvable
@@ -186,7 +187,8 @@ class Skew:
         """The domains to be let pass, given how many nodes pass in each.
 
         Those that nobody may be in yet and that have the fewest pods; among equals those where
-        the fewest were seen, because a pod in flight may still fail, then those with most nodes.
+        the fewest were seen, because a pod in flight may still fail. Then lots are drawn: the
+        pods of many small workloads must not all end up in one zone.
         """
         base, seen = self._base.counts, self._seen.counts
         levels = {
@@ -196,8 +198,11 @@ class Skew:
         }
         best = min(levels.values())
         pool = [domain for domain, level in levels.items() if level == best]
-        pool.sort(key=open_nodes.__getitem__, reverse=True)
-        return frozenset(pool[: max(1, len(open_nodes) // SHARE)])
+        share = len(open_nodes) // SHARE
+        if share > 1:
+            return frozenset(pool[:share])
+        pod = self._asker.pod
+        return frozenset({min(pool, key=lambda domain: _lot(pod, domain, open_nodes[domain]))})
 
     def _in_flight(self) -> Counter[str]:
         """Those who go to one known domain; where others may be is noted."""
@@ -230,6 +235,12 @@ class Skew:
             self._refusals[domain] = _SKEWED if stands else _SKEWED_SO_FAR
         elif self._base.is_full(domain, nominated + self._maybe[domain]):
             self._refusals[domain] = _UNSETTLED
+
+
+def _lot(pod: str, domain: str, nodes: int) -> float:
+    """A number that a pod draws for a domain, always the same; the more nodes, the lower."""
+    digest = blake2b(f"{pod} {domain}".encode(errors="replace"), digest_size=4).digest()
+    return -log((int.from_bytes(digest) + 1) / (1 << 32)) / nodes
 
 
 @dataclass(frozen=True, slots=True)

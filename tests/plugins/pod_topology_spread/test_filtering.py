@@ -1,5 +1,6 @@
 """Hard constraints: the verdicts, and what pods in flight, nominees and victims do to them."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -319,7 +320,7 @@ def test_while_others_are_in_flight_a_pod_goes_to_one_zone() -> None:
     cluster = a_snapshot(zones("a", "b", "c", each=2), reserves=True)
     in_flight(cluster, "a0 a1")
 
-    assert narrowed(cluster, a_pod()) == ["b0", "b1"]
+    assert narrowed(cluster, a_pod()) in (["b0", "b1"], ["c0", "c1"])
 
 
 def test_a_pod_that_had_to_wait_goes_to_one_zone_too() -> None:
@@ -328,24 +329,24 @@ def test_a_pod_that_had_to_wait_goes_to_one_zone_too() -> None:
     assert cluster.pods is not None
     cluster.pods.answered(a_pod(), [], waits=True)
 
-    assert narrowed(cluster, a_pod()) == ["a0"]
+    assert narrowed(cluster, a_pod()) in (["a0"], ["b0"])
 
 
 @pytest.mark.parametrize(
     ("reserves", "kept"),
     [
-        pytest.param(True, ["a0"], id="where others would wait for it"),
-        pytest.param(False, ["a0", "b0"], id="where nobody is seen to arrive"),
+        pytest.param(True, 1, id="where others would wait for it"),
+        pytest.param(False, 2, id="where nobody is seen to arrive"),
     ],
 )
-def test_a_pod_whose_volume_is_still_to_be_made_is_slow(reserves: bool, kept: list[str]) -> None:
+def test_a_pod_whose_volume_is_still_to_be_made_is_slow(reserves: bool, kept: int) -> None:
     cluster = a_snapshot(zones("a", "b"), reserves=reserves)
     volume = Volume("data", ClaimSource("data"))
     pod = a_pod()
     assert pod.spec is not None
     slow = msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, volumes=(volume,)))
 
-    assert narrowed(cluster, slow) == kept
+    assert len(narrowed(cluster, slow)) == kept
 
 
 def test_a_pod_that_does_not_count_itself_has_every_choice() -> None:
@@ -355,12 +356,23 @@ def test_a_pod_that_does_not_count_itself_has_every_choice() -> None:
     assert narrowed(cluster, a_pod(labels={"app": "visitor"})) == ["a0", "b0", "c0"]
 
 
-def test_the_zone_with_the_fewest_pods_is_chosen_then_the_one_with_most_nodes() -> None:
-    nodes = [*zones("a", "b"), *zones("c", each=3)]
-    cluster = a_snapshot(nodes, placed(a0=1), reserves=True)
+def test_the_zone_with_the_fewest_pods_is_chosen() -> None:
+    cluster = a_snapshot(zones("a", "b", "c"), placed(a0=1), reserves=True)
     in_flight(cluster, "b0")
 
-    assert narrowed(cluster, a_pod(constraint(maxSkew=2))) == ["c0", "c1", "c2"]
+    assert narrowed(cluster, a_pod(constraint(maxSkew=2))) == ["c0"]
+
+
+def test_among_equals_lots_are_drawn_by_the_number_of_nodes() -> None:
+    """The second pods of many small workloads do not all end up in one zone."""
+    cluster = a_snapshot([*zones("a", "b"), *zones("c", each=2)], reserves=True)
+    in_flight(cluster, "a0")
+    chosen = [narrowed(cluster, a_pod(name=f"web-{i}"))[0] for i in range(300)]
+    found = Counter(name[0] for name in chosen)
+
+    assert narrowed(cluster, a_pod(name="web-7")) == narrowed(cluster, a_pod(name="web-7"))
+    assert set(found) == {"b", "c"}
+    assert 1.5 < found["c"] / found["b"] < 2.5
 
 
 def test_in_doubt_a_pod_goes_where_the_fewest_were_seen() -> None:
@@ -389,7 +401,7 @@ def test_a_zone_is_chosen_before_a_host() -> None:
     in_flight(cluster, "a0")
     pod = a_pod(constraint("host"), constraint())
 
-    assert narrowed(cluster, pod) == ["b0"]
+    assert narrowed(cluster, pod) in (["b0"], ["b1"], ["b2"])
 
 
 # --- Victims -------------------------------------------------------------------------------------
