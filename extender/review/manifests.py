@@ -132,8 +132,5 @@ def _line(item: _Object, places: Places, path: Path) -> int | None:
 
 def _at(data: Plain, path: Path) -> Plain:
     for part in path:
-        if isinstance(data, dict):
-            data = data.get(str(part))
-        elif isinstance(data, list) and isinstance(part, int):
-            data = data[part]
+        data = data.get(str(part)) if isinstance(data, dict) else None
     return data

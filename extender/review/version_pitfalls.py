@@ -23,7 +23,12 @@ def of_value(key: str, operator: str, value: str) -> Iterator[str]:
     if version is None:
         return
     spelled = str(version.replace(build=None))
-    shown = spelled if len(spelled) <= _MAX_SHOWN else f"{spelled[:_MAX_SHOWN]}..."
+    shown = _cut(spelled)
+    if version.build is not None:
+        yield (
+            f"no label or taint can spell {_cut(str(version))}, and what follows the + is not"
+            f" compared: write {shown}"
+        )
     release = f"{version.major}.{version.minor}.{version.patch}"
     if operator == "SemverEq" and not is_label_value(spelled):
         yield (
@@ -49,6 +54,10 @@ def _of_release(operator: str, version: Version, release: str) -> Iterator[str]:
     else:
         way_out = f"write {release}-0 to compare with every build of {release}"
     yield f"a kernel such as {release}-91-generic is a pre-release, below {release}: {way_out}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
 def _has_suffix(prerelease: str) -> bool:

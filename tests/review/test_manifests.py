@@ -1,11 +1,15 @@
 import json
 
 import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from extender.errors import DocumentError
 from extender.framework.interface import Settings
 from extender.review import manifests
 from extender.review.manifests import Judged, Remark
+from tests.review.test_admission import SHAPED
 
 DEPLOYMENT = """\
 apiVersion: apps/v1
@@ -112,9 +116,11 @@ def test_json_is_judged() -> None:
 
 
 def test_json_that_is_no_yaml_has_no_lines() -> None:
-    text = '{"kind": "Pod",\t"spec": {"tolerations": [{"operator":\t"Nope"}]}}'
+    spec = {"tolerations": [{"key": "\N{GRINNING FACE}", "operator": "Exists"}]}
+    text = json.dumps({"kind": "Pod", "spec": spec})
 
-    assert {line for _, line, _ in lines(text)} <= {None, 1}
+    assert "\\ud83d" in text
+    assert lines(text) == [("error", None, "spec.tolerations[0].key")]
 
 
 @pytest.mark.parametrize(
@@ -165,3 +171,13 @@ def test_a_block_that_cannot_be_read_has_the_line_of_its_key() -> None:
     text = "kind: Pod\nmetadata:\n  annotations:\n    scheduling.leeway/tolerations: |\n      [\n"
 
     assert lines(text) == [("error", 4, "metadata.annotations[scheduling.leeway/tolerations]")]
+
+
+@given(st.text() | SHAPED.map(lambda data: yaml.safe_dump({"kind": "Pod", "spec": data})))
+def test_any_text_is_judged_or_is_a_fault(text: str) -> None:
+    try:
+        found = judge(text)
+    except DocumentError:
+        return
+    count = text.count("\n") + 1
+    assert all(each.line is None or 1 <= each.line <= count for each in found.remarks)
