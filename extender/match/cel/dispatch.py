@@ -9,7 +9,7 @@ from extender.match.cel import library
 from extender.match.cel.declarations import FUNCTIONS, OVERLOADS
 from extender.match.cel.equality import differs, equals, in_list
 from extender.match.cel.faults import EvaluationError
-from extender.match.cel.types import Type
+from extender.match.cel.types import DYN, Type, list_of
 from extender.match.cel.values import (
     MISSING,
     NO_SUCH_OVERLOAD,
@@ -61,6 +61,8 @@ _SIMPLE: Final[Mapping[str, type]] = {
     "google.protobuf.Duration": Duration,
     "google.protobuf.Timestamp": Timestamp,
 }
+# What is accepted where upstream does not look at the elements first.
+_UNGUARDED: Final[Mapping[str, tuple[Type, ...]]] = {"list_flatten": (list_of(DYN),)}
 
 
 def _add_lists(a: list[Value], b: list[Value]) -> list[Value]:
@@ -120,7 +122,8 @@ def dispatcher(function: str, overloads: Sequence[str]) -> Callable[..., Any]:
     if function in _ONE_FOR_ALL:
         overloads = [overload.id for overload in FUNCTIONS[function]]
     candidates = [
-        (OVERLOADS[overload].parameters, IMPLEMENTATIONS[overload]) for overload in overloads
+        (_UNGUARDED.get(overload, OVERLOADS[overload].parameters), IMPLEMENTATIONS[overload])
+        for overload in overloads
     ]
     by_types = {
         tuple(_SIMPLE[parameter.name] for parameter in parameters): implementation

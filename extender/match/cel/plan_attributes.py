@@ -7,6 +7,7 @@ from collections.abc import Generator, Sequence
 from typing import Any, Final
 
 from extender.match.cel.ast import Call, Constant, Expr, Ident, Select
+from extender.match.cel.declarations import TYPE_NAMES
 from extender.match.cel.dispatch import go_type
 from extender.match.cel.faults import EvaluationError
 from extender.match.cel.plan import FIELD_SLOTS, Code, State, charged, compose, constant
@@ -110,7 +111,11 @@ def _plan_base(planning: Planning, base: Expr) -> Steps:
         return (yield base)
     if base.id in planning.checked.names:
         return Code(lambda s: {"key": s[1], "value": s[2], "effect": s[3]})
-    return _reread(_read(planning.variable(base.name)), planning.type_of(base))
+    type_ = planning.type_of(base)
+    if type_.kind == "type" and base.name not in TYPE_NAMES:
+        # Upstream takes every name of such a type for that of a type.
+        raise ProgramError(f"reference to undefined type: {base.name}")
+    return _reread(_read(planning.variable(base.name)), type_)
 
 
 def _field(planning: Planning, base: Expr, links: Sequence[Qualifier]) -> Code | None:

@@ -21,7 +21,7 @@ from extender.match.cel.plan_patterns import plan_pattern
 from extender.match.cel.planning import Branch, Planning, ProgramError, Steps, plan_each
 from extender.match.cel.rereading import taken
 from extender.match.cel.shapes import invoked
-from extender.match.cel.types import STRING, Type
+from extender.match.cel.types import DYN, STRING, Type
 from extender.match.cel.values import Uint, Value, map_key
 from extender.match.cel.work import NOTHING, work_of
 
@@ -115,7 +115,7 @@ def _invocation(
         overload=overload,
         call=call,
         parts=tuple(parts),
-        charge=charge_of(function, overload, types),
+        charge=charge_of(function, overload, types if planning.sound else [DYN] * len(types)),
         work=work,
         in_order=in_order,
         texts=tuple(map(partial(_is_text, planning), parts, types)),

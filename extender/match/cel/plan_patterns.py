@@ -76,7 +76,7 @@ def _operation(function: str, pattern: Pattern) -> Callable[..., Any]:
 
 def _on_text(operation: Callable[..., Any]) -> Callable[..., Any]:
     def call(text: Value, _: Value, *others: Value) -> Any:
-        if type(text) is not str:
+        if type(text) is not str or any(type(other) is not int for other in others):
             raise EvaluationError(NO_SUCH_OVERLOAD)
         return operation(text, *others)
 

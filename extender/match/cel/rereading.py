@@ -29,7 +29,6 @@ _GO_TYPES: Final[Mapping[str, str]] = {
     "kubernetes.Semver": "semver.Version",
     "kubernetes.Quantity": "*resource.Quantity",
     "kubernetes.URL": "*url.URL",
-    "kubernetes.NamedFormat": "*cel.Format",
     "net.IP": "netip.Addr",
     "net.CIDR": "netip.Prefix",
 }
@@ -54,9 +53,13 @@ def _converted(value: Value) -> Value:
         value = value.value
     if type(value) is TypeValue:
         return value.name
-    if type(value) in _PLAIN or type(value) is EvaluationError:
+    if type(value) is EvaluationError:  # it could not come back before
+        go_type: str | None = "*errors.errorString"
+    else:
+        go_type = _GO_TYPES.get(type_name(value))
+    if go_type is None:
         return value
-    return EvaluationError(f"unsupported conversion to ref.Val: ({_GO_TYPES[type_name(value)]})")
+    return EvaluationError(f"unsupported conversion to ref.Val: ({go_type})")
 
 
 def taken(value: Value) -> Value:

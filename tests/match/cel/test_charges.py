@@ -440,3 +440,8 @@ def test_what_is_in_no_table_costs_one() -> None:
     assert charge_of("size", "string_size", [STRING]) == Charge(fixed=1)
     assert charge_of("_+_", "add_int64", [INT, INT]) == Charge(fixed=1)
     assert charge_of("_+_", "", [STRING, STRING]) == Charge(fixed=1)
+
+
+def test_a_scalar_that_turns_out_to_be_a_text_costs_what_that_does() -> None:
+    """The checker believes orValue(), which passes on what is no optional."""
+    assert answered("7 == dyn('').orValue(-1)") == (False, 0)

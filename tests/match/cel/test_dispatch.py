@@ -222,3 +222,19 @@ def test_operators_take_any_values_whatever_the_checker_chose(
     expression: str, answer: bool | str, cost: int
 ) -> None:
     assert answered(expression) == (answer, cost)
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer", "cost"),
+    [
+        pytest.param("dyn([1, 2]).flatten().size() == 2", True, 15, id="a list that is flat"),
+        pytest.param(
+            "[dyn('a'), dyn([[1, 1]])].flatten().size() == 2",
+            True,
+            15,
+            id="a list that is partly flat",
+        ),
+    ],
+)
+def test_some_functions_look_at_no_element(expression: str, answer: bool | str, cost: int) -> None:
+    assert answered(expression) == (answer, cost)

@@ -8,7 +8,7 @@ import pytest
 from tests.match.cel import parity
 from tests.rows import Row, lines_of, rows
 
-CHUNKS = 64
+CHUNKS = 32
 LINES = lines_of("cel")
 
 
@@ -17,24 +17,16 @@ def all_rows() -> list[Row]:
     return rows("cel")
 
 
-@pytest.mark.parametrize(
-    "chunk",
-    [
-        pytest.param(
-            slice(LINES * number // CHUNKS, LINES * (number + 1) // CHUNKS),
-            id=f"lines {LINES * number // CHUNKS + 1} to {LINES * (number + 1) // CHUNKS}",
-        )
-        for number in range(CHUNKS)
-    ],
-)
-def test_leeway_answers_as_upstream_does(all_rows: list[Row], chunk: slice) -> None:
-    tallies = parity.tally(all_rows[chunk])
+@pytest.mark.parametrize("first", range(CHUNKS), ids=lambda first: f"lines from {first + 1}")
+def test_leeway_answers_as_upstream_does(all_rows: list[Row], first: int) -> None:
+    """Every so many lines, because those that take long stand together."""
+    tallies = parity.tally(all_rows[first::CHUNKS])
     # They agree to the letter, so that here no question needs a floor.
     wrong = [answer for counted in tallies.values() for answer in counted.disagreements]
     if wrong:
         pytest.fail("\n".join(map(str, wrong)), pytrace=False)
 
-    assert tallies[parity.ACCEPTED].asked == chunk.stop - chunk.start > 0
+    assert tallies[parity.ACCEPTED].asked == len(range(first, LINES, CHUNKS)) > 0
 
 
 TAINT = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}

@@ -103,3 +103,38 @@ def test_a_bound_variable_that_fails_is_evaluated_once() -> None:
     answer = answered("[int(taint.value)].sortBy(x, x).size() == 1")
 
     assert answer == ("type conversion error from 'string' to 'int'", 30)
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer", "cost"),
+    [
+        pytest.param(
+            "[type(1)].map(t, t == int)[0]",
+            "program instantiation failed: reference to undefined type: t",
+            0,
+            id="in a list",
+        ),
+        pytest.param(
+            "[].all(t, t == int)",
+            "program instantiation failed: reference to undefined type: t",
+            0,
+            id="in an empty list",
+        ),
+        pytest.param(
+            "{'a': int}.all(k, v, v == int)",
+            "program instantiation failed: reference to undefined type: v",
+            0,
+            id="in a map",
+        ),
+        pytest.param(
+            "optional.of(int).optMap(t, t == int).value()",
+            "program instantiation failed: reference to undefined type: t",
+            0,
+            id="in an optional",
+        ),
+        pytest.param("[[int]].all(l, l[0] == int)", True, 7, id="one may hold a list of them"),
+        pytest.param("dyn([int]).all(t, t == int)", True, 6, id="or anything"),
+    ],
+)
+def test_no_variable_may_hold_a_type(expression: str, answer: bool | str, cost: int) -> None:
+    assert answered(expression) == (answer, cost)

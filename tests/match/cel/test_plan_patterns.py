@@ -99,3 +99,18 @@ SEARCHING = 302 * compile_pattern(LETTERS).size >> 7
 def test_the_work_of_a_pattern(expression: str, steps: int) -> None:
     assert SEARCHING > 0
     assert steps_of(expression, LONG) == steps
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer", "cost"),
+    [
+        pytest.param("taint.key.findAll('e', dyn(1)) == ['e']", True, 6, id="it is"),
+        pytest.param(
+            "taint.key.findAll('e', dyn('1')).size() == 0", "no such overload", 7, id="it is not"
+        ),
+    ],
+)
+def test_how_many_to_find_must_be_an_integer(
+    expression: str, answer: bool | str, cost: int
+) -> None:
+    assert answered(expression) == (answer, cost)

@@ -70,3 +70,42 @@ from tests.match.cel.evaluating import answered
 )
 def test_an_optional_that_is_read(expression: str, answer: bool | str, cost: int) -> None:
     assert answered(expression) == (answer, cost)
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer", "cost"),
+    [
+        pytest.param(
+            "(taint.key == '' ? optional.none() : format.named('uri')).value() == format.uri()",
+            True,
+            6,
+            id="out of an alternative",
+        ),
+        pytest.param(
+            "[format.named('uuid')].map(f, f.value().validate(taint.value).hasValue())[0]",
+            True,
+            49,
+            id="out of a loop",
+        ),
+    ],
+)
+def test_a_format_comes_back_as_it_was(expression: str, answer: bool | str, cost: int) -> None:
+    assert answered(expression) == (answer, cost)
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer", "cost"),
+    [
+        pytest.param(
+            "optional.of(1).optFlatMap(a, optional.of(2).optMap(b, semver('1.2.3'))).value()"
+            ".major() == 1",
+            "unsupported conversion to ref.Val: (*errors.errorString)",
+            9,
+            id="a version",
+        ),
+    ],
+)
+def test_what_could_not_come_back_does_not_the_second_time(
+    expression: str, answer: bool | str, cost: int
+) -> None:
+    assert answered(expression) == (answer, cost)
