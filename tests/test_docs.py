@@ -29,6 +29,7 @@ from extender.match.gates import ATTRIBUTE_OF
 from extender.metrics import CacheCollector, Metrics
 from extender.model.documents import Plain
 from extender.server.catch_up import CatchUp
+from extender.server.explain_door import ExplainDoor
 from extender.server.expressions import Expressions
 from extender.server.ops import ops_app
 from extender.server.profiles import Profiles
@@ -111,7 +112,8 @@ def apps() -> tuple[web.Application, ...]:
         limits=Limits(),
         metrics=Metrics(CollectorRegistry()),
     )
-    ops = ops_app(Readiness({}), registry=registry, callers=callers, source=source)
+    explain = ExplainDoor(Config(), source).handle
+    ops = ops_app(Readiness({}), registry=registry, callers=callers, source=source, explain=explain)
     return door.app(), ops, admission.app()
 
 

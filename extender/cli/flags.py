@@ -55,6 +55,13 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         help="largest body of a request (268435456)",
     )
     parser.add_argument(
+        "--enable-explain",
+        dest="--enable-explain",
+        action="store_const",
+        const=True,
+        help="answer POST /explain on the ops listener (off)",
+    )
+    parser.add_argument(
         "--log-format", dest="--log-format", choices=["text", "json"], help="how to log (text)"
     )
     parser.add_argument("-v", dest="-v", action="count", help="log more; repeat for still more")

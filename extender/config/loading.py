@@ -45,6 +45,7 @@ PATH_OF_FLAG: Final[Mapping[str, str]] = {
     "--max-request-bytes": "limits.requestBytes",
     "--max-staleness": "maxStaleness",
     "--catch-up": "catchUp",
+    "--enable-explain": "explain.enabled",
     "--log-format": "logging.format",
     "-v": "logging.verbosity",
 }
@@ -131,6 +132,7 @@ def _config(root: Reader) -> Config:
         no_execute=root.value("noExecute", _DEFAULT.no_execute, reading.one_of("narrow", "join")),
         catch_up=root.value("catchUp", _DEFAULT.catch_up, reading.duration),
         max_staleness=root.value("maxStaleness", None, reading.duration),
+        explain=_explain(root.section("explain")),
         limits=_limits(root.section("limits")),
         logging=_logging(root.section("logging")),
     )
@@ -243,6 +245,12 @@ def _limits(section: Reader) -> Limits:
     )
     section.finish()
     return limits
+
+
+def _explain(section: Reader) -> bool:
+    enabled = section.value("enabled", _DEFAULT.explain, reading.boolean)
+    section.finish()
+    return enabled
 
 
 def _logging(section: Reader) -> Logging:

@@ -34,6 +34,7 @@ def to_document(config: Config) -> dict[str, Plain]:
             if config.max_staleness is None
             else {"maxStaleness": _duration_text(config.max_staleness)}
         ),
+        "explain": {"enabled": config.explain},
         "limits": {
             "requestBytes": config.limits.request_bytes,
             "annotationBytes": config.limits.annotation_bytes,

@@ -83,6 +83,7 @@ class Config:
     no_execute: Literal["narrow", "join"] = "narrow"
     catch_up: float = 0.05
     max_staleness: float | None = None
+    explain: bool = False
     limits: Limits = field(default_factory=Limits)
     logging: Logging = field(default_factory=Logging)
 

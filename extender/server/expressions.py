@@ -74,10 +74,14 @@ class Expressions:
         """Raise DeferredError if the call came to an end for want of allowance."""
         if not any(isinstance(fault, AllowanceError) for fault in ledger.faults):
             return
+        raise DeferredError(self.work_of(pod, nodes, snapshot))
+
+    def work_of(self, pod: Pod, nodes: Iterable[NodeInfo], snapshot: Snapshot) -> Work:
+        """What is to be done for the expressions of a pod; AnnotationError if unreadable."""
         expressions = rules.expressions(pod, self._settings)
         # Topology spread asks about every node, whichever the request is about.
-        taints = _taints(chain(nodes, snapshot.nodes.values()))
-        raise DeferredError(self._programs.work(expressions, taints))
+        taints = _taints(chain(nodes, snapshot.nodes.values())) if expressions else ()
+        return self._programs.work(expressions, taints)
 
     async def compiled(self, expressions: Iterable[str]) -> Compiled:
         """What refuses each of these expressions, whatever the cache drops meanwhile."""

@@ -1,6 +1,7 @@
-"""The operator's door: health, metrics, version, status. Plain HTTP."""
+"""The operator's door: health, metrics, version, status, explanations. Plain HTTP."""
 
 import platform
+from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry
@@ -8,7 +9,10 @@ from prometheus_client.aiohttp import make_aiohttp_handler
 
 from extender import __version__
 from extender.cluster.source import ClusterSource
+from extender.server import explain_door
 from extender.server.status import Callers, Readiness
+
+Handler = Callable[[web.Request], Awaitable[web.Response]]
 
 
 def ops_app(
@@ -17,8 +21,9 @@ def ops_app(
     registry: CollectorRegistry,
     callers: Callers,
     source: ClusterSource,
+    explain: Handler | None = None,
 ) -> web.Application:
-    """The routes of the ops listener."""
+    """The routes of the ops listener; without `explain` there is no such path."""
 
     async def livez(_request: web.Request) -> web.Response:
         return web.Response(text="ok")
@@ -40,4 +45,6 @@ def ops_app(
     app.router.add_get("/metrics", make_aiohttp_handler(registry))
     app.router.add_get("/version", version)
     app.router.add_get("/status", status)
+    if explain is not None:
+        app.router.add_post(explain_door.PATH, explain)
     return app

@@ -15,6 +15,7 @@ from extender.config.schema import Address, Config
 from extender.errors import ConfigError
 from extender.metrics import CacheCollector, Metrics
 from extender.server.catch_up import CatchUp
+from extender.server.explain_door import ExplainDoor
 from extender.server.expressions import Expressions, timed_programs
 from extender.server.ops import ops_app
 from extender.server.profiles import Profiles
@@ -73,7 +74,14 @@ class Server:
             profiles.settings, self._compiling, limits=config.limits, metrics=metrics
         )
         readiness = Readiness({"cluster": self._check_cluster, "shutdown": self._check_shutdown})
-        self._ops = ops_app(readiness, registry=metrics.registry, callers=callers, source=source)
+        self._explain = ExplainDoor(config, source) if config.explain else None
+        self._ops = ops_app(
+            readiness,
+            registry=metrics.registry,
+            callers=callers,
+            source=source,
+            explain=self._explain.handle if self._explain else None,
+        )
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[list[Listening]]:
@@ -81,6 +89,8 @@ class Server:
         async with contextlib.AsyncExitStack() as stack:
             stack.enter_context(self._expressions.running())
             stack.enter_context(self._compiling.running())
+            if self._explain is not None:
+                stack.enter_context(self._explain.running())
             await stack.enter_async_context(self._source.running())
             runners, listening = await self._listen(stack)
             watcher = asyncio.create_task(self._watch_tls())

@@ -25,6 +25,7 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
         pytest.param(["--max-request-bytes", "5"], "limits.requestBytes", 5, id="bytes"),
         pytest.param(["--max-staleness", "1m"], "maxStaleness", "60s", id="staleness"),
         pytest.param(["--catch-up", "0"], "catchUp", "0s", id="catch-up"),
+        pytest.param(["--enable-explain"], "explain.enabled", True, id="explanations"),
         pytest.param(["--log-format", "json"], "logging.format", "json", id="log format"),
         pytest.param(["-vvv"], "logging.verbosity", 3, id="three times v"),
         pytest.param(

@@ -189,6 +189,9 @@ def test_a_kubeconfig_is_kept(tmp_path: Path) -> None:
         ),
         pytest.param("--max-staleness", "5s", {"maxStaleness": "5s"}, id="--max-staleness"),
         pytest.param("--catch-up", "0", {"catchUp": "0s"}, id="--catch-up"),
+        pytest.param(
+            "--enable-explain", True, {"explain": {"enabled": True}}, id="--enable-explain"
+        ),
         pytest.param("--log-format", "text", {"logging": {"format": "text"}}, id="--log-format"),
         pytest.param("-v", 3, {"logging": {"verbosity": 3}}, id="-v"),
     ],
@@ -224,6 +227,7 @@ def test_every_flag_has_its_place_in_the_file() -> None:
         "--max-request-bytes",
         "--max-staleness",
         "--catch-up",
+        "--enable-explain",
         "--log-format",
         "-v",
     }
@@ -347,8 +351,8 @@ def test_every_problem_is_told_at_once_with_its_path(tmp_path: Path) -> None:
         pytest.param(
             "colour: blue",
             "colour: unknown key; known here: annotationPrefix, apiVersion, catchUp, cluster,"
-            " featureGates, kind, limits, listen, logging, maxStaleness, noExecute, profiles,"
-            " reasons, tls",
+            " explain, featureGates, kind, limits, listen, logging, maxStaleness, noExecute,"
+            " profiles, reasons, tls",
             id="an unknown key",
         ),
         pytest.param(

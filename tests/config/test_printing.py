@@ -33,6 +33,7 @@ def test_every_default_is_written_out() -> None:
         "reasons": "detailed",
         "noExecute": "narrow",
         "catchUp": "50ms",
+        "explain": {"enabled": False},
         "limits": {
             "requestBytes": 268435456,
             "annotationBytes": 262144,

@@ -1,6 +1,6 @@
 """One pod judged on every node of a cluster, and what can be said of the outcome."""
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import nsmallest
 from typing import Final
@@ -62,17 +62,25 @@ class Judgement:
         if len(members) > MAX_GROUPS:
             members = self._members(brief=True)
         ordered = sorted(members.items(), key=lambda item: -len(item[1]))
-        distance = yield from Distances(self._inquiry, self._nodes).measured()
-        groups = []
+        groups: list[Group] = []
         bounds = self._inquiry.bounds
+        distance: Mapping[str, float] = {}
+        looked_for = 0 if self._too_large() else bounds.fixes
+        if looked_for and members:
+            distance = yield from Distances(self._inquiry, self._nodes).measured()
         for place, ((code, plugin, reason), nodes) in enumerate(ordered):
             fix = None
-            if place < bounds.fixes:
+            if place < looked_for:
                 tried = nsmallest(_TRIED, nodes, key=lambda node: distance[node.name])
                 fix = yield from self._fix_of(tried)
             names = tuple(node.name for node in nodes[: bounds.names])
             groups.append(Group(code, plugin, reason, len(nodes), names, fix))
         return groups
+
+    def _too_large(self) -> bool:
+        """Whether the rules are too much to go over again and again."""
+        asked = self._inquiry
+        return Planner(asked.profile, asked.settings, asked.snapshot).too_large(asked.pod)
 
     def _members(self, *, brief: bool) -> dict[tuple[str, str, str], list[NodeInfo]]:
         members: dict[tuple[str, str, str], list[NodeInfo]] = {}
@@ -97,7 +105,7 @@ class Judgement:
         """What would let the pod pass on a node, if anything is known."""
         asked = self._inquiry
         planner = Planner(asked.profile, asked.settings, asked.snapshot)
-        if planner.too_large(asked.pod):
+        if self._too_large():
             return None
         plan = yield from _last(planner.plan(asked.pod, node))
         passing = self._passing_with(plan)

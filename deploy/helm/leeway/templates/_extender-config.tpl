@@ -33,6 +33,9 @@ featureGates: {{ toJson . }}
 {{- end }}
 reasons: {{ .Values.leeway.reasons }}
 noExecute: {{ .Values.leeway.noExecute }}
+{{- if .Values.leeway.explain.enabled }}
+explain: {enabled: true}
+{{- end }}
 {{- with .Values.leeway.maxStaleness }}
 maxStaleness: {{ . }}
 {{- end }}
