@@ -9,10 +9,10 @@ counted, never timed: the same pod meets the same limits on any machine.
 import asyncio
 import contextlib
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
-from typing import Final
+from typing import Final, TypeVar
 
 from extender.errors import AllowanceError
 from extender.framework import rules
@@ -35,6 +35,8 @@ CALL_ALLOWANCE: Final = 10_000_000
 # How long a busy thread may keep the event loop waiting. At Python's 5 ms, a loop that waits for
 # its turn several times a request is late by 38 to 230 ms; like this, by 6 to 20 ms.
 SWITCH_INTERVAL: Final = 0.0005
+
+T = TypeVar("T")
 
 
 class DeferredError(Exception):
@@ -93,8 +95,7 @@ class Expressions:
         if cost <= LOOP_ALLOWANCE:
             finished = work.do(cost)
         else:
-            loop = asyncio.get_running_loop()
-            finished = await loop.run_in_executor(self._executor, work.do, cost)
+            finished = await self.aside(lambda: work.do(cost))
         programs.learn(finished)
         outcomes = {each.expression: each.outcome for each in finished}
         failures = {
@@ -105,11 +106,12 @@ class Expressions:
 
     async def work_off(self, work: Work) -> None:
         """Do the work on the thread, as far as one call may, and remember what came of it."""
-        loop = asyncio.get_running_loop()
-        finished: Sequence[Finished] = await loop.run_in_executor(
-            self._executor, work.do, CALL_ALLOWANCE
-        )
+        finished: Sequence[Finished] = await self.aside(lambda: work.do(CALL_ALLOWANCE))
         self._programs.learn(finished)
+
+    async def aside(self, work: Callable[[], T]) -> T:
+        """Do any work on the thread; it must not touch what the event loop changes."""
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
 def timed_programs(max_entries: int, metrics: Metrics) -> Programs:

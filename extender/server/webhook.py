@@ -4,9 +4,11 @@ Whatever breaks is a status and a sentence; the API server then does as its `fai
 """
 
 import logging
+from collections.abc import Callable
+from dataclasses import replace
 from http import HTTPStatus
 from time import perf_counter
-from typing import Final
+from typing import Final, TypeVar
 
 from aiohttp import web
 
@@ -23,7 +25,13 @@ from extender.server.expressions import Expressions
 
 log = logging.getLogger("leeway.admission")
 
+T = TypeVar("T")
+
 PATH: Final = "/admission/validate"
+# The API server takes requests of 3 MB, and sends the old object along: more is not its question.
+MAX_BYTES: Final = 16 * 1024 * 1024
+# What is larger is judged on the thread: a megabyte of rules takes a second.
+INLINE_BYTES: Final = 32 * 1024
 
 
 class AdmissionDoor(Door):
@@ -35,7 +43,7 @@ class AdmissionDoor(Door):
         super().__init__()
         self._settings = settings
         self._expressions = expressions
-        self._limits = limits
+        self._limits = replace(limits, request_bytes=min(limits.request_bytes, MAX_BYTES))
         self._metrics = metrics
 
     def app(self) -> web.Application:
@@ -52,7 +60,7 @@ class AdmissionDoor(Door):
             body = await bodies.read(request, self._limits)
             begun = perf_counter()
             asked = admission.decode(body)
-            report = await self._report(asked)
+            report = await self._report(asked, large=len(body) > INLINE_BYTES)
             answer = admission.encode(asked, report)
         except tuple(STATUS_OF_FAULT) as exc:
             return self._refuse(request, STATUS_OF_FAULT[type(exc)], str(exc))
@@ -61,11 +69,13 @@ class AdmissionDoor(Door):
         self._note(asked, report, perf_counter() - begun)
         return web.Response(body=answer, content_type="application/json")
 
-    async def _report(self, asked: AdmissionRequest) -> Report:
-        review = admission.judged(asked, self._settings)
+    async def _report(self, asked: AdmissionRequest, *, large: bool) -> Report:
+        do = self._expressions.aside if large else _at_once
+        review = await do(lambda: admission.judged(asked, self._settings))
         if review is None:
             return Report()
-        return review.report(await self._expressions.compiled(review.expressions()))
+        compiled = await self._expressions.compiled(await do(review.expressions))
+        return await do(lambda: review.report(compiled))
 
     def _note(self, asked: AdmissionRequest, report: Report, seconds: float) -> None:
         allowed = not report.errors
@@ -97,3 +107,7 @@ class AdmissionDoor(Door):
         fields = {"code": status.value, "remote": doors.remote(request), "error": sentence[:300]}
         log.warning("admission", extra={"fields": fields})
         return doors.refusal(request, status, sentence)
+
+
+async def _at_once(work: Callable[[], T]) -> T:
+    return work()

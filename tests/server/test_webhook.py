@@ -12,15 +12,19 @@ import msgspec
 import pytest
 
 from extender.config.schema import Config, Limits
+from extender.framework.interface import Settings
 from extender.match.cel.program import Program, compile_expression
 from extender.match.gates import FeatureGates
 from extender.review import admission
+from extender.review.admission import AdmissionRequest
+from extender.review.validation import Review
 from extender.server import expressions, webhook
 from tests.admitting import UID, admitting, review
 from tests.builders import JSON, PREFIX, toleration
 from tests.review import objects
 from tests.review.objects import with_tolerations
 from tests.rows import Row, gates_of, rows
+from tests.serving import connected, head
 
 GOOD = with_tolerations(toleration("sla", "Gt", "900", "NoSchedule"))
 BAD = with_tolerations(toleration("sla", "Gt", "high"), toleration("zone", "Exists", "x"))
@@ -326,6 +330,44 @@ async def test_costly_expressions_do_not_hold_up_the_loop(
     assert meanwhile["allowed"] is True
     assert unfinished
     assert "compilation failed: ERROR: <input>:1:" in answer["status"]["message"]
+
+
+async def test_a_large_review_is_judged_beside_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a large review is judged another one is answered."""
+    answered = threading.Event()
+    judged = admission.judged
+
+    def slow(asked: AdmissionRequest, settings: Settings) -> Review | None:
+        if len(bytes(asked.object)) > webhook.INLINE_BYTES:
+            assert answered.wait(30)
+        return judged(asked, settings)
+
+    monkeypatch.setattr(admission, "judged", slow)
+    many = with_tolerations(*[toleration("sla", "Nope")] * 2_000)
+    async with admitting(tmp_path) as api:
+        waiting = asyncio.create_task(api.ask(review(many)))
+        meanwhile = await api.ask(review(GOOD))
+        unfinished = not waiting.done()
+        answered.set()
+        answer = await waiting
+
+    assert meanwhile["allowed"] is True
+    assert unfinished
+    assert len(answer["status"]["details"]["causes"]) == 100
+
+
+async def test_a_review_is_never_larger_than_the_api_server_sends(tmp_path: Path) -> None:
+    async with (
+        admitting(tmp_path) as api,
+        connected(api.admission, api.tls) as connection,
+    ):
+        length = f"Content-Length: {webhook.MAX_BYTES + 1}"
+        await connection.send(head("admission/validate", length))
+        reply = await connection.reply()
+
+    assert reply.status == 413
 
 
 async def test_what_is_answered_is_logged_and_measured(
