@@ -112,10 +112,14 @@ def _plan_base(planning: Planning, base: Expr) -> Steps:
     if base.id in planning.checked.names:
         return Code(lambda s: {"key": s[1], "value": s[2], "effect": s[3]})
     type_ = planning.type_of(base)
-    if type_.kind == "type" and base.name not in TYPE_NAMES:
-        # Upstream takes every name of such a type for that of a type.
-        raise ProgramError(f"reference to undefined type: {base.name}")
+    refuse_types(base.name, type_)
     return _reread(_read(planning.variable(base.name)), type_)
+
+
+def refuse_types(name: str, type_: Type) -> None:
+    """Upstream takes every name of something that is a type for that of a type."""
+    if type_.kind == "type" and name not in TYPE_NAMES:
+        raise ProgramError(f"reference to undefined type: {name}")
 
 
 def _field(planning: Planning, base: Expr, links: Sequence[Qualifier]) -> Code | None:

@@ -10,7 +10,7 @@ from extender.match.cel.ast import Call, Expr, Fold, ListExpr
 from extender.match.cel.loops import asking, collecting, counting, deciding, inserting
 from extender.match.cel.plan import Code, Run, charged, compose, padded
 from extender.match.cel.plan_aggregates import LIST_COST
-from extender.match.cel.plan_attributes import bound
+from extender.match.cel.plan_attributes import bound, refuse_types
 from extender.match.cel.plan_logic import strict
 from extender.match.cel.plan_ranges import Loop, loop_over
 from extender.match.cel.planning import Branch, Planning, Steps, Variable
@@ -39,6 +39,7 @@ def plan_fold(planning: Planning, expr: Fold) -> Steps:
 
 def _plan_bind(planning: Planning, expr: Fold) -> Steps:
     init = yield expr.init
+    refuse_types(expr.accumulator, planning.type_of(expr.init))
     slot = planning.new_slot()
     planning.enter(expr.accumulator, Variable(slot, init))
     result = yield expr.result

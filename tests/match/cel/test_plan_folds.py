@@ -65,3 +65,25 @@ from tests.match.cel.evaluating import answered
 )
 def test_a_macro(expression: str, answer: bool | str, cost: int) -> None:
     assert answered(expression) == (answer, cost)
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer", "cost"),
+    [
+        pytest.param(
+            "optional.of(int).optMap(t, t == int).value()",
+            "program instantiation failed: reference to undefined type: t",
+            0,
+            id="that is read",
+        ),
+        pytest.param(
+            "optional.of(int).optMap(t, true).value()",
+            "program instantiation failed: reference to undefined type: t",
+            0,
+            id="that is not read",
+        ),
+        pytest.param("[int].all(t, true)", True, 4, id="an element that is not read may be one"),
+    ],
+)
+def test_no_type_can_be_bound_to_a_variable(expression: str, answer: bool | str, cost: int) -> None:
+    assert answered(expression) == (answer, cost)
