@@ -3,15 +3,19 @@
 Run with `python -m bench.bench_cel`. cel-python has no type checker, no cost limits and none of
 Kubernetes' functions, so semver() is given to it, over the same parser of versions that we use;
 its tree-walking runner is measured, because its compiled one gives wrong answers under threads.
+With `--distinct 100000` memory is measured instead, while so many different expressions pass
+through a cache of 10,000.
 """
 
 import argparse
 import functools
 import platform
+import resource
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
@@ -22,6 +26,8 @@ from celpy.evaluation import CELFunction
 
 from extender.match import versions
 from extender.match.cel.program import compile_expression
+from extender.match.cel.programs import Programs
+from extender.model.core_v1 import Taint
 
 KERNEL: Final = "node.example.com/kernel-version"
 
@@ -141,11 +147,43 @@ def _timed(act: Callable[[], object], count: int) -> float:
     return perf_counter() - since
 
 
+def distinct(number: int) -> str:
+    """One of endlessly many expressions, of five kinds; the last does not compile."""
+    return (
+        f"taint.key.startsWith('team-{number}.example.com/')",
+        f"taint.key == '{KERNEL}' && semver(taint.value).isGreaterThan(semver('5.{number}.0'))",
+        f"taint.key.matches('^zone-a[12]-rack-{number}-[0-9]+$')",
+        f"['dev', 'test', 'p{number}'].exists(e, taint.key == 'env.example.com/' + e)",
+        f"taint.kye == 'team-{number}'",
+    )[number % 5]
+
+
+def megabytes() -> float:
+    """Of memory that this process has."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize() / 2**20
+
+
+def watch_memory(count: int) -> None:
+    """Compile and evaluate different expressions, and print what is kept of them."""
+    programs = Programs()
+    taint = Taint("env.example.com/dev", "6.8.0", "NoSchedule")
+    print(f"{'expressions':>12}{'kept':>10}{'memory':>12}")
+    for number in range(count + 1):
+        if number % (count // 10) == 0:
+            print(f"{number:>12}{len(programs):>10}{megabytes():>9.1f} MB", flush=True)
+        programs.evaluate(distinct(number), taint)
+
+
 def main() -> None:
     """Measure every case and print a table."""
     parser = argparse.ArgumentParser(prog="python -m bench.bench_cel", description=__doc__)
     parser.add_argument("--seconds", type=float, default=0.5, help="for each figure (0.5)")
+    parser.add_argument("--distinct", type=int, help="watch memory over so many expressions")
     options = parser.parse_args()
+    if options.distinct:
+        watch_memory(options.distinct)
+        return
     print(
         f"Python {platform.python_version()}, cel-python {version('cel-python')}; microseconds,"
         " median of five rounds\n"
