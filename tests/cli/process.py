@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import io
 import json
 import os
 import signal
@@ -13,6 +14,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+from extender import cli
 
 ON_FREE_PORTS = ("--scheduler-listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0")
 SCRIPT = str(Path(sys.executable).with_name("leeway"))
@@ -43,6 +47,20 @@ def run(
         start_new_session=True,
     )
     return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+
+def run_here(*arguments: str, given: str = "", cwd: Path | None = None) -> Ended:
+    """The same in this process, which is much faster; for what needs no process of its own."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        contextlib.chdir(cwd or Path.cwd()),
+        mock.patch("sys.stdin", io.StringIO(given)),
+        mock.patch.dict(os.environ, environment(), clear=True),
+    ):
+        code = cli.main(arguments)
+    return Ended(code, out.getvalue(), err.getvalue())
 
 
 @dataclass(frozen=True, slots=True)

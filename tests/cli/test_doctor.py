@@ -21,7 +21,7 @@ EXAMPLE = "deploy/examples/scheduler-config.yaml"
 
 
 def doctor(*arguments: str, given: str = "") -> process.Ended:
-    return process.run("doctor", *arguments, given=given, cwd=pages.ROOT)
+    return process.run_here("doctor", *arguments, given=given, cwd=pages.ROOT)
 
 
 def broken(old: str, new: str) -> str:
@@ -48,8 +48,10 @@ def test_the_output_of_the_page_is_real(command: str, output: str) -> None:
     ],
 )
 def test_the_exit_code_tells_how_bad_it_is(old: str, new: str, code: int) -> None:
-    ended = doctor("-", given=broken(old, new))
+    given = broken(old, new)
+    ended = process.run("doctor", "-", given=given, cwd=pages.ROOT)
 
+    assert ended == doctor("-", given=given)
     assert ended.code == code
     assert ended.err.startswith("leeway: -: line ") if code == 2 else ended.err == ""
 

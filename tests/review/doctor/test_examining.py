@@ -1,6 +1,7 @@
 """Every trap: the shipped configuration comes out clean, and broken in one way it does not."""
 
 import copy
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,11 @@ STATIC = "Pod"
 
 def shipped() -> dict[str, JSON]:
     """What is installed beside a control plane of one's own: mutual TLS, a static pod."""
+    return copy.deepcopy(_shipped())
+
+
+@functools.cache
+def _shipped() -> dict[str, JSON]:
     objects = rendering.kustomized(rendering.OVERLAYS / rendering.EXTENDER_SERVICE)
     return {
         SCHEDULER: rendering.scheduler_config(objects),
