@@ -129,7 +129,7 @@ def run(arguments: argparse.Namespace) -> int:
     found += examining.examine(setup, version)
     found += house_calls.all_certificates(setup, now)
     if arguments.listener:
-        found += house_calls.presented(arguments.listener, now)
+        found += house_calls.presented(arguments.listener, setup, now)
     report = problems.worst_first([*found, *visit.problems])
     skipped = list(_skipped(arguments, setup, server))
     output.show(

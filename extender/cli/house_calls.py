@@ -1,6 +1,7 @@
 """What doctor looks at on the spot: a running Leeway, and certificates."""
 
 import base64
+import contextlib
 import http.client
 import ssl
 from collections.abc import Iterator, Sequence
@@ -95,8 +96,8 @@ def certificates_in(data: str, where: str, now: datetime) -> Iterator[Problem]:
     yield from _dated(text, where, now)
 
 
-def presented(listener: str, now: datetime) -> Iterator[Problem]:
-    """The dates of the certificate that a listener presents."""
+def presented(listener: str, setup: Setup, now: datetime) -> Iterator[Problem]:
+    """The dates and names of the certificate that a listener presents."""
     try:
         address = reading.address(listener)
         pem = ssl.get_server_certificate((address.host, address.port), timeout=_SECONDS)
@@ -104,7 +105,9 @@ def presented(listener: str, now: datetime) -> Iterator[Problem]:
         raise ConfigError([f"--listener: {exc}"]) from exc
     except OSError as exc:
         raise ConfigError([f"--listener {listener}: {exc}"]) from exc
-    yield from _dated(pem, f"{listener}: the certificate that it presents", now)
+    where = f"{listener}: the certificate that it presents"
+    yield from _dated(pem, where, now)
+    yield from _named(pem, where, setup)
 
 
 def all_certificates(setup: Setup, now: datetime) -> Iterator[Problem]:
@@ -117,6 +120,9 @@ def all_certificates(setup: Setup, now: datetime) -> Iterator[Problem]:
             if files is not None:
                 where = f"{origin}: tls.{name}"
                 yield from certificates_of(files.cert_file, f"{where}.certFile", now)
+                if name == "scheduler" and Path(files.cert_file).is_file():
+                    pem = Path(files.cert_file).read_text(encoding="utf-8", errors="replace")
+                    yield from _named(pem, f"{where}.certFile", setup)
                 yield from certificates_of(files.client_ca_file, f"{where}.clientCAFile", now)
     for origin, scheduler in setup.schedulers:
         for path, extender in examining.our_extenders(scheduler):
@@ -133,10 +139,17 @@ def _of_client(tls: TLSConfig, where: str, now: datetime) -> Iterator[Problem]:
             yield from certificates_in(data, f"{where}.{name}", now)
 
 
+def _named(pem: str, where: str, setup: Setup) -> Iterator[Problem]:
+    """Whether the first certificate, the listener's own, is for whom the schedulers ask."""
+    with contextlib.suppress(DocumentError):  # told by its dates
+        own, *_ = certificates.from_pem(pem)
+        yield from certificates.check_names(where, own, examining.asked_for(setup))
+
+
 def _dated(pem: str, where: str, now: datetime) -> Iterator[Problem]:
     try:
-        for validity in certificates.from_pem(pem):
-            yield from certificates.check(where, validity, now)
+        for certificate in certificates.from_pem(pem):
+            yield from certificates.check(where, certificate, now)
     except DocumentError as exc:
         yield Problem("error", "certificate", where, str(exc), "replace it")
 

@@ -21,6 +21,11 @@ NOW = datetime.now(UTC)
 CA = trustme.CA()
 OLD = CA.issue_cert("127.0.0.1", not_after=NOW + timedelta(days=3))
 PEM = OLD.cert_chain_pems[0].bytes()
+CALLING: list[object] = [
+    {"urlPrefix": "https://leeway.svc:8888"},
+    {"urlPrefix": "https://leeway:8888", "tlsConfig": {"serverName": "127.0.0.1"}},
+]
+SETUP = Setup(schedulers=[("s", msgspec.convert({"extenders": CALLING}, SchedulerConfiguration))])
 
 
 def test_the_files_and_the_data_that_configurations_name(tmp_path: Path) -> None:
@@ -29,7 +34,10 @@ def test_the_files_and_the_data_that_configurations_name(tmp_path: Path) -> None
     other.write_text("not a certificate")
     data = base64.b64encode(PEM).decode()
     tls = {"caFile": str(cert), "certFile": "missing", "caData": data, "certData": "%"}
-    scheduler = msgspec.convert({"extenders": [{"tlsConfig": tls}, {}]}, SchedulerConfiguration)
+    scheduler = msgspec.convert(
+        {"extenders": [{"urlPrefix": "https://leeway.svc", "tlsConfig": tls}]},
+        SchedulerConfiguration,
+    )
     ours = Config(
         scheduler_tls=TLSFiles(str(cert), "key", str(other)), admission_tls=TLSFiles("no", "key")
     )
@@ -38,6 +46,7 @@ def test_the_files_and_the_data_that_configurations_name(tmp_path: Path) -> None
     found = [(p.severity, p.where) for p in house_calls.all_certificates(setup, NOW)]
     assert found == [
         ("warning", "us: tls.scheduler.certFile"),
+        ("error", "us: tls.scheduler.certFile"),  # not for leeway.svc
         ("error", "us: tls.scheduler.clientCAFile"),
         ("warning", "s: extenders[0].tlsConfig.caFile"),
         ("warning", "s: extenders[0].tlsConfig.caData"),
@@ -62,11 +71,13 @@ def test_the_certificate_that_a_listener_presents() -> None:
         thread = threading.Thread(target=serve)
         thread.start()
         address = f"127.0.0.1:{listener.getsockname()[1]}"
-        (problem,) = house_calls.presented(address, NOW)
+        expiring, misnamed = house_calls.presented(address, SETUP, NOW)
         thread.join()
 
-    assert (problem.severity, problem.check) == ("warning", "certificate")
-    assert problem.where.startswith(address)
+    assert (expiring.severity, expiring.check) == ("warning", "certificate")
+    assert expiring.where.startswith(address)
+    assert misnamed.check == "certificate-name"
+    assert "asks for leeway.svc, and it is made out for 127.0.0.1" in misnamed.why
 
 
 def test_a_page_that_is_not_leeways(tmp_path: Path) -> None:

@@ -1,97 +1,96 @@
-"""Certificates: until when they hold, and for whom.
+"""Certificates: until when they hold, and for whom they are made out."""
 
-Of X.509 only the few fields that are asked for are read, out of DER, as Python's ssl module tells
-the dates of no certificate but a verified peer's.
-"""
-
-import base64
-import re
-from collections.abc import Iterator
+import ipaddress
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Final
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
 
 from extender.errors import DocumentError
 from extender.review.doctor.problems import Problem
 
+if TYPE_CHECKING:
+    from cryptography import x509
+
 SOON: Final = timedelta(days=14)
-_PEM: Final = re.compile(r"-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----")
-_SEQUENCE: Final = 0x30
-_UTC_TIME: Final = 0x17
-_GENERALIZED_TIME: Final = 0x18
-_VERSION_TAG: Final = 0xA0
 
 
 @dataclass(frozen=True, slots=True)
-class Validity:
-    """From when until when a certificate holds."""
+class Certificate:
+    """From when until when it holds, and for which names and addresses."""
 
     begins: datetime
     ends: datetime
+    names: tuple[str, ...] = ()
+
+    def is_for(self, host: str) -> bool:
+        """Whether a client that asks for this host accepts it; a wildcard is one label."""
+        host = host.lower().rstrip(".")
+        _, _, parent = host.partition(".")
+        wanted = {host} if _is_address(host) else {host, f"*.{parent}"}
+        return not wanted.isdisjoint(name.lower() for name in self.names)
 
 
-def check(where: str, validity: Validity, now: datetime) -> Iterator[Problem]:
+def check(where: str, certificate: Certificate, now: datetime) -> Iterator[Problem]:
     """Whether a certificate holds now, and for a while."""
-    at = f"{validity.ends:%Y-%m-%d %H:%M} UTC"
-    if now >= validity.ends:
-        severity, why = "error", f"it has expired at {at}: every call fails"
-    elif now < validity.begins:
-        begins = f"{validity.begins:%Y-%m-%d %H:%M} UTC"
-        severity, why = "error", f"it is not valid before {begins}: every call fails"
-    elif validity.ends - now < SOON:
-        severity, why = "warning", f"it expires at {at}"
-    else:
-        return
+    at = f"{certificate.ends:%Y-%m-%d %H:%M} UTC"
     fix = "renew it; Leeway takes up changed files by itself, the scheduler reads its CA only once"
-    yield Problem("error" if severity == "error" else "warning", "certificate", where, why, fix)
+    if now >= certificate.ends:
+        why = f"it has expired at {at}: every call fails"
+        yield Problem("error", "certificate", where, why, fix)
+    elif now < certificate.begins:
+        begins = f"{certificate.begins:%Y-%m-%d %H:%M} UTC"
+        why = f"it is not valid before {begins}: every call fails"
+        yield Problem("error", "certificate", where, why, fix)
+    elif certificate.ends - now < SOON:
+        yield Problem("warning", "certificate", where, f"it expires at {at}", fix)
 
 
-def from_pem(text: str) -> list[Validity]:
-    """The dates of every certificate of a PEM file; DocumentError if one cannot be read."""
-    found = [validity(base64.b64decode(body)) for body in _PEM.findall(text)]
-    if not found:
-        raise DocumentError("there is no certificate in it")
-    return found
+def check_names(where: str, certificate: Certificate, hosts: Collection[str]) -> Iterator[Problem]:
+    """Whether a listener's certificate is made out for whom the scheduler asks."""
+    for host in hosts:
+        if not certificate.is_for(host):
+            made_out = ", ".join(certificate.names) or "nobody"
+            yield Problem(
+                "error",
+                "certificate-name",
+                where,
+                f"the scheduler asks for {host}, and it is made out for {made_out}: every call"
+                " fails",
+                f"make it out for {host}, or set tlsConfig.serverName to a name that it has",
+            )
 
 
-def validity(der: bytes) -> Validity:
-    """The dates of one certificate."""
+def from_pem(text: str) -> list[Certificate]:
+    """The certificates of a PEM file; DocumentError if one cannot be read."""
+    from cryptography import x509  # a tenth of a second, which other commands need not spend
+
     try:
-        (certificate,) = _elements(der)
-        signed = next(_elements(certificate[1]))
-        fields = [each for each in _elements(signed[1]) if each[0] != _VERSION_TAG]
-        # serialNumber, signature, issuer, validity
-        tag, dates = fields[3]
-        begins, ends = (_time(*each) for each in _elements(dates))
-    except (ValueError, IndexError, StopIteration) as exc:
-        raise DocumentError("a certificate in it cannot be read") from exc
-    if tag != _SEQUENCE:
-        raise DocumentError("a certificate in it cannot be read")
-    return Validity(begins, ends)
+        loaded = x509.load_pem_x509_certificates(text.encode(errors="replace"))
+        return [_read(each) for each in loaded]
+    except ValueError as exc:
+        raise DocumentError("there is no certificate in it that can be read") from exc
 
 
-def _elements(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Tag and content of each DER element."""
-    position = 0
-    while position < len(data):
-        tag, length = data[position], data[position + 1]
-        position += 2
-        if length & 0x80:
-            size = length & 0x7F
-            length = int.from_bytes(data[position : position + size], "big")
-            position += size
-        content = data[position : position + length]
-        if len(content) < length:
-            raise ValueError("cut off")
-        yield tag, content
-        position += length
+def _read(certificate: "x509.Certificate") -> Certificate:
+    from cryptography import x509
+
+    names: list[str] = []
+    try:
+        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        pass
+    else:
+        names += found.get_values_for_type(x509.DNSName)
+        names += map(str, found.get_values_for_type(x509.IPAddress))
+    return Certificate(
+        certificate.not_valid_before_utc, certificate.not_valid_after_utc, tuple(names)
+    )
 
 
-def _time(tag: int, content: bytes) -> datetime:
-    text = content.decode("ascii")
-    if tag == _UTC_TIME:
-        # RFC 5280: 50 and above is the last century.
-        text = ("19" if text >= "50" else "20") + text
-    elif tag != _GENERALIZED_TIME:
-        raise ValueError("no time")
-    return datetime.strptime(text, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC)
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

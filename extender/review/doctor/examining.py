@@ -36,6 +36,18 @@ def our_extenders(config: SchedulerConfiguration) -> Iterator[tuple[str, Extende
     yield from [pair for pair in every if _looks_like_ours(pair[1])] or every
 
 
+def asked_for(setup: Setup) -> list[str]:
+    """Whom the schedulers expect to answer over TLS."""
+    hosts: dict[str, None] = {}
+    for _, config in setup.schedulers:
+        for _, extender in our_extenders(config):
+            url = urls.parse(extender.url_prefix)
+            named = extender.tls_config.server_name if extender.tls_config else ""
+            if url.scheme == "https":
+                hosts[named or url.host] = None
+    return list(hosts)
+
+
 def skipped(setup: Setup) -> Iterator[str]:
     """What could not be checked for want of something to look at."""
     if not setup.schedulers:
