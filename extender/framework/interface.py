@@ -54,6 +54,18 @@ class Status:
     # Only a pod in flight stands in the way: where it went is about to be known.
     unsettled: bool = field(default=False, compare=False)
 
+    def signed(self, plugin: str) -> "Status":
+        """The same, said by a plugin."""
+        return Status(
+            self.code,
+            self.reasons,
+            plugin,
+            self.brief,
+            self.findings,
+            self.detail,
+            self.unsettled,
+        )
+
 
 SUCCESS: Final = Status(Code.SUCCESS)
 SKIP: Final = Status(Code.SKIP)

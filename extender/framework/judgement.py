@@ -137,4 +137,5 @@ class _Statuses:
 
 
 def _wording(status: Status) -> Hashable:
-    return status.plugin, status.code.value, status.reasons, status.brief, status.findings
+    cured = status.code is Code.UNSCHEDULABLE
+    return status.plugin, cured, status.reasons, status.brief, status.findings

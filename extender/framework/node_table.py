@@ -101,6 +101,7 @@ class NodeTable:
         self.serial = next(_NUMBERS)
         self.version = next(_NUMBERS)  # changes with any node
         self.layout = next(_NUMBERS)  # changes when a name gets a row, or loses it
+        self._scattered = len(self.rows)  # names that came one by one
         self._free: list[int] = []
         self._frozen: tuple[NodeInfo | None, ...] | None = None
         self._columns: OrderedDict[Facet, Column] = OrderedDict()
@@ -119,6 +120,7 @@ class NodeTable:
         row = self.rows.get(name)
         if row is None:
             row = self.rows[name] = self._new_row()
+            self._scattered += 1
             self.layout = next(_NUMBERS)
         self.nodes[row] = node
         self._changed(row)
@@ -130,6 +132,18 @@ class NodeTable:
         self.layout = next(_NUMBERS)
         self.nodes[row] = None
         self._changed(row)
+
+    def places(self, names: Iterable[str]) -> list[int]:
+        """The rows of these names; KeyError if one is unknown."""
+        if self._scattered > len(self.rows) // 8:
+            # Names that lie side by side in memory are found in half the time.
+            names_anew = [
+                name.encode(errors="surrogatepass").decode(errors="surrogatepass")
+                for name in self.rows
+            ]
+            self.rows = dict(zip(names_anew, self.rows.values(), strict=True))
+            self._scattered = 0
+        return list(map(self.rows.__getitem__, names))
 
     def column(self, facet: Facet) -> Column:
         """What the nodes have for a facet, as it is now."""

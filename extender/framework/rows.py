@@ -3,16 +3,20 @@
 from collections.abc import Callable, Iterator, Sequence
 from itertools import compress
 from operator import itemgetter
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 from extender.framework.node_info import NodeInfo
+
+T = TypeVar("T")
 
 
 class Rows:
     """Puts what a table has a row into the order of a request."""
 
     def __init__(self, rows: Sequence[int], size: int) -> None:
-        self._in_order = list(rows) == list(range(size))
+        # Mostly the first one tells.
+        in_order = len(rows) == size and (not size or rows[0] == 0)
+        self._in_order = in_order and list(rows) == list(range(size))
         # A single item would come without a tuple around it.
         self._get: Callable[[Any], tuple[Any, ...]] = (
             itemgetter(*rows) if len(rows) > 1 else lambda column: tuple(column[i] for i in rows)
@@ -22,9 +26,9 @@ class Rows:
         """One byte a row, in the order of the request."""
         return codes if self._in_order else bytes(self._get(codes))
 
-    def nodes(self, nodes: Sequence[NodeInfo | None]) -> Sequence[NodeInfo | None]:
-        """The nodes in the order of the request."""
-        return nodes if self._in_order else self._get(nodes)
+    def of(self, column: Sequence[T]) -> Sequence[T]:
+        """One of anything a row, in the order of the request."""
+        return column if self._in_order else self._get(column)
 
 
 class Passing(Sequence[NodeInfo]):
@@ -40,7 +44,7 @@ class Passing(Sequence[NodeInfo]):
         return self._count
 
     def __iter__(self) -> Iterator[NodeInfo]:
-        picked = compress(self._rows.nodes(self._nodes), self._passes)
+        picked = compress(self._rows.of(self._nodes), self._passes)
         return (node for node in picked if node is not None)
 
     @overload

@@ -211,7 +211,7 @@ def _signed(status: Status, plugin: Plugin) -> Status:
 def signed_verdict(name: str, question: NodeFilter, node: NodeInfo) -> Status:
     """What a plugin says of a node, with the name of the plugin to it."""
     verdict = question.filter(node)
-    return verdict if verdict is SUCCESS else replace(verdict, plugin=name)
+    return verdict if verdict is SUCCESS else verdict.signed(name)
 
 
 def _judge(

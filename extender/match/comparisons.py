@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
-from semver import Version
-
 from extender.match import integers, versions
 from extender.match.findings import Kind
+from extender.match.versions import Order
 
 # True or False as the comparison goes, None if the node's value does not parse.
 ValueTest = Callable[[str], bool | None]
@@ -41,12 +40,12 @@ class Comparison(Generic[T]):
         return test
 
 
-Comparisons = Mapping[str, Comparison[Version] | Comparison[int]]
+Comparisons = Mapping[str, Comparison[Order] | Comparison[int]]
 
 _SEMVER: Final = {
-    "SemverGt": Comparison("semver", versions.parse, operator.gt),
-    "SemverLt": Comparison("semver", versions.parse, operator.lt),
-    "SemverEq": Comparison("semver", versions.parse, operator.eq),
+    "SemverGt": Comparison("semver", versions.order, operator.gt),
+    "SemverLt": Comparison("semver", versions.order, operator.lt),
+    "SemverEq": Comparison("semver", versions.order, operator.eq),
 }
 OF_TOLERATIONS: Final[Comparisons] = _SEMVER | {
     "Gt": Comparison("integer", integers.canonical, operator.gt),

@@ -23,6 +23,7 @@ _UINT64_MAX: Final = (1 << 64) - 1
 _UINT64_MAX_DIGITS: Final = 20
 # Four times a label value: nothing longer is on a node, and a foreign text must not fill memory.
 _REMEMBERED_LENGTH: Final = 256
+Order = tuple[int, int, int, bool, tuple[tuple[int, int, str], ...]]
 _GO_ESCAPES: Final = {
     "\a": "\\a",
     "\b": "\\b",
@@ -84,6 +85,25 @@ def _parse(text: str) -> Version | None:
 
 
 _parse_remembered = functools.lru_cache(maxsize=16_384)(_parse)
+
+
+def order(text: str) -> Order | None:
+    """What orders the version that `text` says among others; None if it says none."""
+    return _order_remembered(text) if len(text) <= _REMEMBERED_LENGTH else _order(text)
+
+
+def _order(text: str) -> Order | None:
+    version = _parse(text)
+    if version is None:
+        return None
+    # A release comes after its pre-releases; of those numbers come before words, and the
+    # beginning of one before the whole of it. Builds have no order.
+    parts = version.prerelease.split(".") if version.prerelease is not None else ()
+    words = tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts)
+    return version.major, version.minor, version.patch, not parts, words
+
+
+_order_remembered = functools.lru_cache(maxsize=16_384)(_order)
 
 
 def _without_leading_zeros(part: str) -> str:

@@ -19,10 +19,12 @@ from extender.framework.recent import Recent
 from extender.framework.rows import Passing, Rows
 from extender.framework.snapshot import NodeInfo, Snapshot
 from extender.match.findings import Finding
-from extender.model.core_v1 import Pod
 from extender.server.answers import Verdict
 from extender.wire import fragments, messages
+from extender.wire.carried import Carried
+from extender.wire.fragments import Hosts
 from extender.wire.listings import Listing
+from extender.wire.messages import FilterArgs
 
 # Fewer nodes are as well judged one by one.
 MIN_NODES: Final = 64
@@ -59,6 +61,7 @@ class Case(Generic[P]):
     table: NodeTable
     rows: Rows
     precedent: P
+    carried: Carried | None = None
 
     @property
     def key(self) -> Hashable:
@@ -77,19 +80,20 @@ class Bulk:
         self._clock = clock
         self._min_nodes = max(min_nodes, 1)
         self._precedents = Precedents(memories, clock)
+        self._last_hosts = 0, Hosts(())
         self._answers: Recent[Hashable, Told] = Recent(MAX_ANSWERS, MAX_BYTES)
 
     def filter_case(
-        self, profile: Profile, pod: Pod, snapshot: Snapshot, listing: Listing | None
+        self, profile: Profile, snapshot: Snapshot, args: FilterArgs
     ) -> Case[FilterPrecedent] | None:
         """What is known of a request; None if it is about few nodes, or unknown ones."""
-        asked = self._asked(snapshot, listing)
+        asked = self._asked(snapshot, args)
         if asked is None:
             return None
         listing, table, rows = asked
         most = 2 * len(listing)
-        found = self._precedents.filter(profile, pod, snapshot, table, most=most)
-        return None if found is None else Case(listing, table, rows, found)
+        found = self._precedents.filter(profile, args.pod, snapshot, table, most=most)
+        return None if found is None else Case(listing, table, rows, found, args.carried)
 
     def filter(self, case: Case[FilterPrecedent]) -> Told | None:
         """The answer to `/filter`; None if the nodes are to be judged one by one."""
@@ -99,21 +103,25 @@ class Bulk:
             key = case.listing.serial, case.table.layout, judgement.codes, judgement.wording
         told = self._answers.get(key)
         if told is None and judgement is not None:
-            told = _filtered(case.listing, judgement, case.rows.pick(judgement.codes))
-            self._keep(key, told)
+            told = _filtered(case, judgement, case.rows.pick(judgement.codes))
+            self._keep(case.listing, key, told)
+        if told is not None and case.carried is not None:
+            # What is kept for whole nodes are the refusals; the nodes are those of the request.
+            body = fragments.carried_answer(case.carried, told.passes, told.body)
+            return replace(told, body=body)
         return told
 
     def score_case(
-        self, profile: Profile, pod: Pod, snapshot: Snapshot, listing: Listing | None
+        self, profile: Profile, snapshot: Snapshot, args: FilterArgs
     ) -> Case[ScorePrecedent] | None:
         """What is known of a request, as for filter."""
-        asked = self._asked(snapshot, listing)
+        asked = self._asked(snapshot, args)
         if asked is None:
             return None
         listing, table, rows = asked
         most = 2 * len(listing)
-        found = self._precedents.score(profile, pod, snapshot, table, most=most)
-        return None if found is None else Case(listing, table, rows, found)
+        found = self._precedents.score(profile, args.pod, snapshot, table, most=most)
+        return None if found is None else Case(listing, table, rows, found, args.carried)
 
     def prioritize(self, case: Case[ScorePrecedent]) -> Told | None:
         """The answer to `/prioritize`; None if the nodes are to be scored one by one."""
@@ -125,8 +133,9 @@ class Bulk:
             if scores is None:
                 return None
             counted = precedent.evaluations(len(case.listing))
-            told = Told(fragments.priorities(case.listing, scores), counted)
-            self._keep(case.key, told)
+            body = self._hosts(case.table).scored(case.rows, scores)
+            told = Told(body, counted)
+            self._keep(case.listing, case.key, told)
         return told
 
     def learn_filter(
@@ -137,12 +146,13 @@ class Bulk:
         judging = [e for e in ledger.evaluations if e.extension_point is ExtensionPoint.FILTER]
         passes = bytes(status.code is Code.SUCCESS for status in statuses)
         findings = frozenset(ledger.findings)
-        self._keep(case.key, Told(verdict.body, judging, passes, verdict.plugins, findings))
+        told = Told(verdict.body, judging, passes, verdict.plugins, findings)
+        self._keep(case.listing, case.key, told)
 
     def learn_scores(self, case: Case[ScorePrecedent], body: bytes, ledger: Ledger) -> None:
         """Keep an answer to `/prioritize` that was found one by one."""
         told = Told(body, ledger.evaluations, findings=frozenset(ledger.findings))
-        self._keep(case.key, told)
+        self._keep(case.listing, case.key, told)
 
     def filter_ledger(self, case: Case[FilterPrecedent], told: Told) -> Ledger:
         """What is to be counted for an answer."""
@@ -153,25 +163,39 @@ class Bulk:
         """What is to be counted for an answer."""
         return Ledger(self._clock, told.evaluations, {*case.precedent.findings, *told.findings})
 
-    def _keep(self, key: Hashable, told: Told) -> None:
+    def _hosts(self, table: NodeTable) -> Hosts:
+        layout, hosts = self._last_hosts
+        if layout != table.layout:
+            hosts = Hosts(["" if node is None else node.name for node in table.nodes])
+            self._last_hosts = table.layout, hosts
+        return hosts
+
+    def _keep(self, listing: Listing, key: Hashable, told: Told) -> None:
+        if not listing.kept:
+            return
         kept = replace(told, evaluations=untimed(told.evaluations))
         self._answers.put(key, kept, kept.weight)
 
     def _asked(
-        self, snapshot: Snapshot, listing: Listing | None
+        self, snapshot: Snapshot, args: FilterArgs
     ) -> tuple[Listing, NodeTable, Rows] | None:
-        table = snapshot.table
+        listing = args.listing
+        table = snapshot.table if args.carried is None else args.carried.table
         if listing is None or table is None or len(listing) < self._min_nodes:
             return None
         rows = listing.rows(table)
         return None if rows is None else (listing, table, rows)
 
 
-def _filtered(listing: Listing, judgement: Judgement, codes: bytes) -> Told:
+def _filtered(case: Case[FilterPrecedent], judgement: Judgement, codes: bytes) -> Told:
     present = judgement.present(codes)
     texts = messages.reason_texts(present)
+    if case.carried is None:
+        body = fragments.filter_answer(case.listing, codes, texts)
+    else:
+        body = fragments.refused_members(case.listing.names, codes, texts)
     return Told(
-        fragments.filter_answer(listing, codes, texts),
+        body,
         judgement.evaluations(codes),
         codes.translate(_PASSES),
         frozenset(status.plugin for status in present.values()),

@@ -16,7 +16,7 @@ from aiohttp import web
 from extender.config.schema import Limits
 from extender.errors import LeewayError
 from extender.metrics import Metrics
-from extender.server import bodies, doors
+from extender.server import bodies, doors, payloads
 from extender.server.accounts import Accounts
 from extender.server.answers import Answer
 from extender.server.catch_up import CatchUp
@@ -88,7 +88,7 @@ class SchedulerDoor(Door):
         # sends after it is read before that.
         loop = asyncio.get_running_loop()
         loop.call_soon(self._accounts.enter, request, verb, result, seconds)
-        return web.Response(body=result.body, content_type="application/json")
+        return payloads.response(result.body)
 
     async def _answered(self, answer: Verb, body: bytes) -> Answer:
         try:

@@ -5,6 +5,7 @@ where nothing can be judged; filter says the latter in its answer, as only it ha
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from time import perf_counter
 
 from extender.cluster.source import ClusterSource
@@ -22,8 +23,8 @@ from extender.server.expressions import Expressions
 from extender.server.profiles import Profiles
 from extender.wire import messages as wire
 from extender.wire import splitting
-from extender.wire.listings import Listings
 from extender.wire.messages import FilterArgs, PreemptArgs
+from extender.wire.splitting import Known
 
 
 class Verbs:
@@ -40,14 +41,14 @@ class Verbs:
         self._profiles = profiles
         self.expressions = Expressions(profiles.settings)
         self._memories = Memories()
-        self._listings = Listings()
+        self._known = Known()
         self._bulk = Bulk(self._memories, perf_counter, min_nodes=min_nodes)
         # One for all requests: what is remembered of a taint set is found by its identity.
         self._interner = Interner()
 
     def filter(self, body: bytes, *, final: bool = True) -> Answer:
         """Who passes, and why the others do not."""
-        args = splitting.read_filter_args(body, self._listings)
+        args = splitting.read_filter_args(body, self._known)
         try:
             snapshot = self._snapshot_for(args)
         except NotSyncedError as exc:
@@ -55,7 +56,7 @@ class Verbs:
             return Answer(answer.body, args.pod, args.mode, len(args.names), 0, error=answer.error)
         self.expressions.begin_call()
         profile = self._profiles.of(args.pod)
-        case = self._bulk.filter_case(profile, args.pod, snapshot, args.listing)
+        case = self._bulk.filter_case(profile, snapshot, args)
         told = None if case is None else self._bulk.filter(case)
         if case is None or told is None:
             verdict = self._one_by_one(args, snapshot, profile, case, final=final)
@@ -80,6 +81,8 @@ class Verbs:
         final: bool,
     ) -> Verdict:
         nodes = self._resolve(args, snapshot)
+        if args.carried is not None:
+            args, case = replace(args, raw=args.carried.raw()), None
         known = [node for node in nodes if node is not None]
         result = runner.run_filter(
             profile,
@@ -99,11 +102,11 @@ class Verbs:
 
     def prioritize(self, body: bytes, *, final: bool = True) -> Answer:
         """A score for every node asked; one that is not known has the lowest."""
-        args = splitting.read_filter_args(body, self._listings)
+        args = splitting.read_filter_args(body, self._known)
         snapshot = self._snapshot_for(args)
         self.expressions.begin_call()
         profile = self._profiles.of(args.pod)
-        case = self._bulk.score_case(profile, args.pod, snapshot, args.listing)
+        case = self._bulk.score_case(profile, snapshot, args)
         told = None if case is None else self._bulk.prioritize(case)
         count = len(args.names)
         if case is not None and told is not None:
@@ -162,8 +165,8 @@ class Verbs:
                 raise PluginError(": ".join((status.plugin, *status.reasons))) from cause
             if status.code is Code.SUCCESS:
                 kept[node.name] = args.victims[node.name]
-        body = wire.encode_preemption(kept)
-        return Answer(body, args.pod, args.mode, len(args.victims), len(kept), result.ledger)
+        encoded = wire.encode_preemption(kept)
+        return Answer(encoded, args.pod, args.mode, len(args.victims), len(kept), result.ledger)
 
     def _snapshot_for_preempt(self, args: PreemptArgs) -> Snapshot:
         try:
@@ -180,6 +183,8 @@ class Verbs:
 
     def _resolve(self, args: FilterArgs, snapshot: Snapshot) -> Sequence[NodeInfo | None]:
         """The nodes that were asked about, None for a name that nobody knows."""
+        if args.carried is not None:
+            return args.carried.nodes()
         carried = [self._interner.node_info(node) for node in args.nodes]
         if args.raw is not None:
             return carried

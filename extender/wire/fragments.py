@@ -11,7 +11,9 @@ from typing import Final
 
 import msgspec
 
-from extender.wire import messages
+from extender.framework.rows import Rows
+from extender.wire import listings, messages
+from extender.wire.carried import Carried
 from extender.wire.listings import Listing
 
 _ENCODER: Final = msgspec.json.Encoder()
@@ -21,6 +23,7 @@ _TAIL: Final = b'},"Error":""}'
 _PASSES: Final = bytes((1, *bytes(255)))
 # The two digits of a score, by score; the first is a space where JSON wants none.
 _TENS: Final = b"          1".ljust(256)
+_SCORE: Final = ',"Score": 0}'
 _ONES: Final = b"01234567890".ljust(256)
 
 
@@ -39,6 +42,28 @@ def filter_answer(listing: Listing, codes: bytes, texts: Mapping[int, str]) -> b
     return b"".join((head, passed, _REFUSED, _refused(names, refusals, texts), _TAIL))
 
 
+def carried_answer(carried: Carried, passes: bytes, refused: bytes) -> bytes:
+    """The answer to `/filter` for whole nodes, which return as they came: run by run."""
+    view = memoryview(carried.body)
+    pieces: list[bytes | memoryview] = [b'{"Nodes":{"items":[']
+    first = passes.find(1)
+    while first >= 0:
+        after = passes.find(0, first)
+        after = len(passes) if after < 0 else after
+        pieces += view[carried.starts[first] : carried.ends[after - 1]], b","
+        first = passes.find(1, after)
+    if len(pieces) > 1:
+        pieces.pop()
+    return b"".join((*pieces, b']},"NodeNames":null', _REFUSED, refused, _TAIL))
+
+
+def refused_members(names: Sequence[str], codes: bytes, texts: Mapping[int, str]) -> bytes:
+    """Those that do not pass, as the members of an object."""
+    if not texts:
+        return b""
+    return _refused(list(compress(names, codes)), codes.translate(None, b"\0"), texts)
+
+
 def _refused(names: Sequence[str], codes: bytes, texts: Mapping[int, str]) -> bytes:
     """The members of an object: each name with the text of its code."""
     reasons = {code: _ENCODER.encode(text).decode() for code, text in texts.items()}
@@ -53,13 +78,29 @@ def _refused(names: Sequence[str], codes: bytes, texts: Mapping[int, str]) -> by
     return ('"' + "".join(pieces)).encode()[:-2]
 
 
-def priorities(listing: Listing, scores: bytes) -> bytes:
-    """The answer to `/prioritize`: a score of 0 to 10 for each name."""
-    scored = listing.scored()
-    if scored is None:
-        return messages.encode_priorities(listing.names, scores)
-    template, stride = scored
-    answer = bytearray(template)
-    answer[stride - 3 :: stride] = scores.translate(_TENS)
-    answer[stride - 2 :: stride] = scores.translate(_ONES)
-    return bytes(answer)
+class Hosts:
+    """The hosts of a table as an answer to `/prioritize` names them, each of the same length.
+
+    So the scores stand at equal distances, and are put there all at once.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        self._width = max(map(len, names), default=0)
+        # Names that need escaping, and one that would make of all of them mostly spaces.
+        text = "".join(names)
+        plain = listings.is_plain(_ENCODER.encode(text))
+        self._padded: list[str] | None = None
+        if plain and self._width * len(names) <= 2 * len(text) + 64 * len(names):
+            self._padded = [f'{{"Host":"{name}"'.ljust(self._width + 10) for name in names]
+
+    def scored(self, rows: Rows, scores: bytes) -> bytes:
+        """A score of 0 to 10 for each of these rows."""
+        if self._padded is None:
+            return messages.encode_priorities(rows.of(self._names), scores)
+        records = f"{_SCORE},".join(rows.of(self._padded))
+        answer = bytearray(f"[{records}{_SCORE}]".encode())
+        stride = self._width + len(f'{{"Host":""{_SCORE},')
+        answer[stride - 3 :: stride] = scores.translate(_TENS)
+        answer[stride - 2 :: stride] = scores.translate(_ONES)
+        return bytes(answer)

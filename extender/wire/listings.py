@@ -16,6 +16,7 @@ from extender.framework.rows import Rows
 
 MAX_LISTINGS: Final = 32
 MAX_BYTES: Final = 32 << 20
+MAX_SEEN: Final = 256
 # What a name takes in a list: the name itself, its row, its place in the texts.
 _BYTES_A_NAME: Final = 160
 # The end of a list by which it is looked up; whether it is the same is then compared.
@@ -31,11 +32,11 @@ class Listing:
 
     def __init__(self, names: Sequence[str], text: bytes) -> None:
         self.serial = next(_SERIALS)
+        self.kept = False  # it may come again, so that answers about it are worth keeping
         self.names = names
         self.text = text
         self._layout = 0
         self._rows: Rows | None = None
-        self._scored: tuple[bytes, int] | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -45,26 +46,10 @@ class Listing:
         if self._layout != table.layout:
             self._layout = table.layout
             try:
-                self._rows = Rows(list(map(table.rows.__getitem__, self.names)), len(table))
+                self._rows = Rows(table.places(self.names), len(table))
             except KeyError:
                 self._rows = None
         return self._rows
-
-    def scored(self) -> tuple[bytes, int] | None:
-        """An answer to `/prioritize` without its scores, and how many bytes each name takes in it.
-
-        All names take as many, so that scores are put into it at equal distances. None if the
-        longest name is so long that this would be mostly spaces.
-        """
-        if self._scored is None:
-            width = max(map(len, self.names))
-            if width > 2 * len(self.text) // len(self.names):
-                return None
-            records = [f'{{"Host":"{name}"'.ljust(width + 10) for name in self.names]
-            end = ',"Score": 0}'
-            text = f"[{f'{end},'.join(records)}{end}]"
-            self._scored = text.encode(), width + len(f'{{"Host":""{end},')
-        return self._scored
 
 
 class Listings:
@@ -72,11 +57,12 @@ class Listings:
 
     def __init__(self) -> None:
         self._recent: Recent[tuple[int, bytes], Listing] = Recent(MAX_LISTINGS, MAX_BYTES)
+        self._seen: Recent[tuple[int, bytes], bool] = Recent(MAX_SEEN, MAX_SEEN)
 
     def read(self, body: bytes, start: int) -> Listing | None:
         """The names from `start` to the last brace; None if they are not a plain list of names.
 
-        The caller has seen that the body is UTF-8 and ends with a brace.
+        The caller has seen that the body ends with a brace.
         """
         size = len(body) - start - 1
         key = size, body[max(start, len(body) - _TAIL) :]
@@ -84,19 +70,23 @@ class Listings:
         if known is not None and body.startswith(known.text, start):
             return known
         listing = _plain(body[start:-1])
-        if listing is not None:
+        # A list is kept when it comes for the second time. Most that come once never come again,
+        # and to keep them would cost the memory that is warm.
+        if listing is not None and self._seen.get(key):
+            listing.kept = True
             self._recent.put(key, listing, size + _BYTES_A_NAME * len(listing))
+        self._seen.put(key, value=True, weight=1)
         return listing
 
 
 def listed(names: Sequence[str]) -> Listing | None:
     """The listing of these names; None if any needs escaping."""
     text = msgspec.json.encode(names)
-    return Listing(names, text) if _is_plain(text) else None
+    return Listing(names, text) if is_plain(text) else None
 
 
 def _plain(text: bytes) -> Listing | None:
-    if not _is_plain(text):
+    if not is_plain(text):
         return None
     try:
         return Listing(_NAMES.decode(text), text)
@@ -104,6 +94,6 @@ def _plain(text: bytes) -> Listing | None:
         return None
 
 
-def _is_plain(text: bytes) -> bool:
+def is_plain(text: bytes) -> bool:
     """Whether what stands between two quotes is the name itself."""
     return b"\\" not in text and text.isascii()

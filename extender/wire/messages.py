@@ -17,6 +17,7 @@ from msgspec import Meta, Raw, Struct, field
 from extender.errors import BadRequestError
 from extender.framework.interface import Code, Status
 from extender.model.core_v1 import Node, Pod
+from extender.wire.carried import Carried
 from extender.wire.listings import Listing, listed
 
 # kube-scheduler prints every distinct reason into one event of at most 1,024 bytes.
@@ -100,6 +101,8 @@ class FilterArgs:
     raw: Sequence[Raw] | None  # the carried nodes as they came; None where names were asked
     # The names once more, where the cache alone is asked about them and none is escaped.
     listing: Listing | None = None
+    # Whole nodes that were recognised; `nodes` and `raw` are then empty.
+    carried: Carried | None = None
 
     @property
     def mode(self) -> str:

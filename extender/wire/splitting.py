@@ -5,35 +5,72 @@ and the next key is the pod if it can be decoded as one, because a JSON value en
 any other case the body is decoded as a whole, to the same arguments or the same fault.
 """
 
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
 
 from extender.model.core_v1 import Pod
-from extender.wire import messages
+from extender.wire import carried, messages
+from extender.wire.carried import KnownNodes
 from extender.wire.listings import Listings
 from extender.wire.messages import FilterArgs
 
 _POD_KEY: Final = b'{"Pod":'
 _NAMES_KEY: Final = b',"Nodes":null,"NodeNames":'
+_NODES_KEY: Final = b',"Nodes":{"metadata":{},"items":['
 _END: Final = b"]}"
 
 _POD: Final = msgspec.json.Decoder(Pod)
 
 
-def read_filter_args(body: bytes, listings: Listings) -> FilterArgs:
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of earlier requests."""
+
+    listings: Listings = field(default_factory=Listings)
+    nodes: KnownNodes = field(default_factory=KnownNodes)
+
+
+def read_filter_args(body: bytes, known: Known) -> FilterArgs:
     """The body of `/filter` and `/prioritize`; BadRequestError if it makes no sense."""
-    return _split(body, listings) or messages.decode_filter_args(body)
+    args = None
+    if body.startswith(_POD_KEY):
+        if body.endswith(_END):
+            args = _split_names(body, known.listings)
+        elif body.endswith(carried.END):
+            args = _split_nodes(body, known.nodes)
+    return args or messages.decode_filter_args(body)
 
 
-def _split(body: bytes, listings: Listings) -> FilterArgs | None:
+def _split_names(body: bytes, listings: Listings) -> FilterArgs | None:
     end = body.find(_NAMES_KEY)
-    if end < 0 or not body.startswith(_POD_KEY) or not body.endswith(_END):
-        return None
-    messages.require_utf8(body)
-    try:
-        pod = _POD.decode(body[len(_POD_KEY) : end])
-    except (msgspec.DecodeError, RecursionError):
+    pod = _pod(body, end)
+    if pod is None:
         return None
     listing = listings.read(body, end + len(_NAMES_KEY))
     return None if listing is None else FilterArgs(pod, listing.names, (), None, listing)
+
+
+def _split_nodes(body: bytes, known: KnownNodes) -> FilterArgs | None:
+    end = body.find(_NODES_KEY)
+    pod = _pod(body, end)
+    if pod is None:
+        return None
+    nodes = known.read(body, end + len(_NODES_KEY))
+    if nodes is None:
+        return None
+    return FilterArgs(pod, nodes.listing.names, (), (), nodes.listing, nodes)
+
+
+def _pod(body: bytes, end: int) -> Pod | None:
+    """The pod that ends there, if it does."""
+    if end < 0:
+        return None
+    text = body[len(_POD_KEY) : end]
+    try:
+        if not text.isascii():
+            text.decode()
+        return _POD.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,6 +70,16 @@ def test_a_row_is_left_and_taken_again() -> None:
     assert [node and node.name for node in frozen] == ["n0", "n1", "n2", "n3", "n4"]
     assert [node and node.name for node in table.frozen()][1] == "new"
     assert table.frozen() is table.frozen()
+
+
+def test_places_of_names_however_they_came() -> None:
+    table = NodeTable(tiers("a", "b"))
+    assert table.places(["n1", "n0"]) == [1, 0]
+    table.put("new", some_nodes(node_json("new"))[0])
+
+    assert table.places(["new", "n0"]) == [2, 0]
+    with pytest.raises(KeyError):
+        table.places(["n0", "other"])
 
 
 def test_a_column_over_rows_that_are_empty_already() -> None:

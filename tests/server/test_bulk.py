@@ -58,6 +58,7 @@ def cluster() -> Cluster:
 def test_the_same_question_has_the_very_same_answer(verb: str) -> None:
     asked = cluster()
 
+    asked.ask(verb)  # a list is kept from its second time on
     first, again = asked.ask(verb), asked.ask(verb, pod_json(name="web-1"))
 
     assert first.body is again.body
@@ -72,6 +73,7 @@ def test_the_same_question_has_the_very_same_answer(verb: str) -> None:
 def test_pods_of_other_rules_that_fare_the_same_share_an_answer() -> None:
     asked = cluster()
 
+    asked.ask("filter")
     first = asked.ask("filter", pod_json(toleration("gpu", "Exists")))
 
     assert asked.ask("filter", pod_json(toleration("gpu", "Equal", "x"))).body is first.body
@@ -79,6 +81,7 @@ def test_pods_of_other_rules_that_fare_the_same_share_an_answer() -> None:
 
 def test_an_event_that_changes_no_verdict_changes_no_answer() -> None:
     asked = cluster()
+    asked.ask("filter")
     first = asked.ask("filter")
     asked.put(node_json("b", labels={"new": "label"}))
 
@@ -88,8 +91,9 @@ def test_an_event_that_changes_no_verdict_changes_no_answer() -> None:
 def test_an_event_that_changes_a_verdict_changes_the_answer() -> None:
     asked = cluster()
     soft = taint("old", effect="PreferNoSchedule")
-    assert asked.refused() == ["a"]
-    assert asked.scores() == [0, 0, 0]
+    for _ in range(3):
+        assert asked.refused() == ["a"]
+        assert asked.scores() == [0, 0, 0]
 
     asked.put(node_json("b", SLA), node_json("c", soft))
 
@@ -99,7 +103,8 @@ def test_an_event_that_changes_a_verdict_changes_the_answer() -> None:
 
 def test_nodes_that_change_their_rows_keep_their_verdicts() -> None:
     asked = Cluster(node_json("a", SLA), node_json("b"))
-    assert json.loads(asked.ask("filter", names=("a", "b")).body)["NodeNames"] == ["b"]
+    for _ in range(3):
+        assert json.loads(asked.ask("filter", names=("a", "b")).body)["NodeNames"] == ["b"]
     asked.cache.nodes.remove("a")
     asked.cache.nodes.remove("b")
 
@@ -112,7 +117,7 @@ def test_few_nodes_are_judged_one_by_one(monkeypatch: pytest.MonkeyPatch) -> Non
     asked = cluster()
     asked.verbs = Verbs(asked, Profiles(Config()), min_nodes=4)
     monkeypatch.setattr(fragments, "filter_answer", None)
-    monkeypatch.setattr(fragments, "priorities", None)
+    monkeypatch.setattr(bulk, "Hosts", None)
 
     assert asked.refused() == ["a"]
     assert asked.scores() == [0, 0, 0]
@@ -124,6 +129,7 @@ def test_what_is_found_one_by_one_is_kept_until_something_changes() -> None:
     asked = Cluster(*(node_json(n, taint(n), labels={"n": str(i)}) for i, n in enumerate(names)))
     terms = [(1, [requirement("n", "Gt", str(i))]) for i in range(299)]
     pod = pod_json(affinity=preferred(*terms))
+    asked.ask("filter", pod, names)
     first, scored = asked.ask("filter", pod, names), asked.ask("prioritize", pod, names)
 
     again = asked.ask("filter", pod_json(name="web-1", affinity=preferred(*terms)), names)
@@ -180,6 +186,7 @@ def test_who_passes_is_in_flight() -> None:
 def test_answers_are_bounded_by_their_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bulk, "MAX_BYTES", 100)
     asked = cluster()
+    asked.ask("filter")
 
     first = asked.ask("filter")
 

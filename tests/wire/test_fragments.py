@@ -1,14 +1,16 @@
 """Answers out of fragments are the answers that an encoder gives."""
 
 import json
-from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from extender.framework.interface import SUCCESS, unresolvable
+from extender.framework.rows import Rows
 from extender.model.core_v1 import Pod
 from extender.wire import fragments, listings, messages
+from extender.wire.carried import KnownNodes
 from extender.wire.listings import Listing
 from extender.wire.messages import FilterArgs
 
@@ -49,9 +51,46 @@ def test_the_order_of_the_request_is_kept() -> None:
 
 @given(names=NAMES, data=st.data())
 def test_priorities(names: list[str], data: st.DataObject) -> None:
+    rows = data.draw(st.permutations(range(len(names))))
     scores = bytes(data.draw(st.integers(0, 10)) for _ in names)
 
-    body = fragments.priorities(listing_of(names), scores)
+    body = fragments.Hosts(names).scored(Rows(rows, len(names)), scores)
 
-    expected: Any = json.loads(messages.encode_priorities(names, scores))
-    assert json.loads(body) == expected
+    asked = [names[row] for row in rows]
+    assert json.loads(body) == json.loads(messages.encode_priorities(asked, scores))
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        pytest.param("b" * 300, id="one long name does not make all of them long"),
+        pytest.param('a"b', id="a name that needs escaping"),
+        pytest.param("é", id="a name that is not ASCII"),
+    ],
+)
+def test_hosts_that_do_not_fit(odd: str) -> None:
+    names, scores = ["a", odd, *"bcdefgh"], bytes((3, 10, *range(7)))
+
+    body = fragments.Hosts(names).scored(Rows(range(9), 9), scores)
+
+    assert body == messages.encode_priorities(names, scores)
+
+
+ITEMS = [b'{"metadata":{"name":"%c"},"x":%d}' % (65 + i, i) for i in range(5)]
+
+
+@given(passes=st.lists(st.booleans(), min_size=5, max_size=5))
+def test_whole_nodes_return_as_they_came(passes: list[bool]) -> None:
+    start = b'{"Pod":{},"Nodes":{"metadata":{},"items":['
+    body = start + b",".join(ITEMS) + b']},"NodeNames":null}'
+    known = KnownNodes().read(body, len(start))
+    assert known is not None
+    codes = bytes(not passing for passing in passes)
+    texts = {1: "no"} if any(codes) else {}
+
+    refused = fragments.refused_members(known.listing.names, codes, texts)
+    answer = fragments.carried_answer(known, bytes(passes), refused)
+
+    statuses = [SUCCESS if passing else unresolvable("no") for passing in passes]
+    args = messages.decode_filter_args(body)
+    assert answer == messages.encode_filter(args, statuses).body

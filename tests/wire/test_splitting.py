@@ -1,6 +1,7 @@
 """Bodies as kube-scheduler writes them are split, all others decoded: to the same arguments."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -8,37 +9,65 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from extender.errors import BadRequestError
+from extender.framework.snapshot import Interner, NodeInfo
 from extender.wire import messages, splitting
-from extender.wire.listings import Listings
 from extender.wire.messages import FilterArgs
+from extender.wire.splitting import Known
 from tests.builders import pod_json, toleration
 
 POD = json.dumps(pod_json(toleration("sla", "Gt", "900")), separators=(",", ":")).encode()
 BODY = b'{"Pod":' + POD + b',"Nodes":null,"NodeNames":["a","b"]}'
+NODES = [
+    b'{"metadata":{"name":"a","labels":{"x":"y"}},"spec":{"taints":[{"key":"k","effect":"NoSchedule"}]}}',
+    b'{"metadata":{"name":"b"},"status":{"images":[1,2,3]}}',
+    b'{"metadata":{"name":"c"}}',
+]
+WHOLE = (
+    b'{"Pod":'
+    + POD
+    + b',"Nodes":{"metadata":{},"items":['
+    + b",".join(NODES)
+    + b']},"NodeNames":null}'
+)
 NESTED = BODY.replace(b'"spec":', b'"x":{"y":1,"Nodes":null,"NodeNames":["z"]},"spec":')
 
 
-def outcome(body: bytes, listings: Listings | None) -> tuple[Any, ...]:
+def outcome(body: bytes, known: Known | None) -> tuple[Any, ...]:
     """What is understood, or that nothing is."""
     try:
         args: FilterArgs = (
             messages.decode_filter_args(body)
-            if listings is None
-            else splitting.read_filter_args(body, listings)
+            if known is None
+            else splitting.read_filter_args(body, known)
         )
     except BadRequestError as exc:
         return (str(exc),)
-    raw = None if args.raw is None else [bytes(each) for each in args.raw]
-    listed = None if args.listing is None else list(args.listing.names)
-    return args.pod, list(args.names), list(args.nodes), raw, listed
+    nodes: Iterable[NodeInfo | None] = map(Interner().node_info, args.nodes)
+    raw = args.raw
+    if args.carried is not None:
+        nodes, raw = args.carried.nodes(), args.carried.raw()
+    infos = [(node.name, node.labels, node.taints.hard) for node in nodes if node is not None]
+    listed = None if args.listing is None or args.raw is not None else list(args.listing.names)
+    return args.pod, list(args.names), infos, raw and [bytes(each).strip() for each in raw], listed
 
 
 def test_a_body_of_kube_scheduler_is_split(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = outcome(BODY, None)
     monkeypatch.setattr(messages, "decode_filter_args", None)
 
-    assert outcome(BODY, Listings()) == expected
+    assert outcome(BODY, Known()) == expected
     assert expected[1] == ["a", "b"]
+
+
+def test_whole_nodes_are_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = WHOLE.replace(b"[1,2,3]", b"[4]")
+    expected = outcome(WHOLE, None), outcome(changed, None)
+    monkeypatch.setattr(messages, "decode_filter_args", None)
+    known = Known()
+
+    assert outcome(WHOLE, known) == expected[0]
+    assert outcome(changed, known) == expected[1]
+    assert outcome(WHOLE, known) == expected[0]
 
 
 @pytest.mark.parametrize(
@@ -58,18 +87,34 @@ def test_a_body_of_kube_scheduler_is_split(monkeypatch: pytest.MonkeyPatch) -> N
         pytest.param(BODY.replace(b"web-0", b"\xff"), id="no UTF-8 in the pod"),
         pytest.param(BODY.replace(b'"a","b"', b""), id="no names"),
         pytest.param(BODY + b"x", id="something behind"),
+        pytest.param(WHOLE.replace(b'"b"', b'"a"'), id="two nodes of one name"),
+        pytest.param(WHOLE.replace(b'"c"}', b'"c","name":"d"}'), id="a node with two names"),
+        pytest.param(WHOLE.replace(b'"c"', b'"\\u0063"'), id="an escaped name of a node"),
+        pytest.param(WHOLE.replace(b'"c"', '"é"'.encode()), id="a node that is not ASCII"),
+        pytest.param(WHOLE.replace(b"1,2", b'"\xff"'), id="no UTF-8 in a node"),
+        pytest.param(WHOLE.replace(b"1,2", '"é"'.encode()), id="UTF-8 in a node"),
+        pytest.param(WHOLE.replace(b"[1,2,3]", b"[1,2"), id="a broken node"),
+        pytest.param(WHOLE.replace(NODES[2], b"7"), id="a number among the nodes"),
+        pytest.param(WHOLE.replace(b"," + NODES[2], b","), id="a comma behind the last node"),
+        pytest.param(WHOLE.replace(b"," + NODES[2], NODES[2]), id="no comma between two nodes"),
+        pytest.param(WHOLE.replace(b",".join(NODES), b""), id="no nodes"),
+        pytest.param(WHOLE.replace(POD, b"[]"), id="no pod beside whole nodes"),
+        pytest.param(
+            WHOLE.replace(b'"images"', b'"x":[0,{"metadata":{"name":"z"}}],"images"'),
+            id="a node within a node",
+        ),
         pytest.param(BODY + b" ", id="a space behind"),
         pytest.param(BODY.replace(b'"NodeNames"', b'"nodenames"'), id="another letter case"),
     ],
 )
 def test_whatever_else_comes_is_understood_as_ever(body: bytes) -> None:
-    assert outcome(body, Listings()) == outcome(body, None)
+    assert outcome(body, Known()) == outcome(body, None)
 
 
 @st.composite
 def mutated(draw: st.DrawFn) -> bytes:
     """A body with some of its bytes changed, doubled or gone."""
-    body = bytearray(draw(st.sampled_from([BODY, NESTED])))
+    body = bytearray(draw(st.sampled_from([BODY, NESTED, WHOLE])))
     for _ in range(draw(st.integers(0, 3))):
         at = draw(st.integers(0, len(body)))
         to = min(len(body), at + draw(st.integers(0, 30)))
@@ -87,7 +132,8 @@ def mutated(draw: st.DrawFn) -> bytes:
 @settings(max_examples=400)
 @given(bodies=st.lists(mutated(), min_size=1, max_size=3))
 @example([BODY, BODY, NESTED])
+@example([WHOLE, WHOLE, WHOLE.replace(b"1,2", b"2,1")])
 def test_splitting_and_decoding_agree_on_any_body(bodies: list[bytes]) -> None:
-    listings = Listings()
+    known = Known()
     for body in bodies:
-        assert outcome(body, listings) == outcome(body, None)
+        assert outcome(body, known) == outcome(body, None)
