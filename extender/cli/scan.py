@@ -21,6 +21,7 @@ from extender.review.scan.report import Report
 from extender.server.profiles import Profiles
 
 _STANDARD_INPUT: Final = "/dev/stdin"
+_STORAGE: Final = frozenset({"persistentvolumes", "persistentvolumeclaims", "storageclasses"})
 _PAGE: Final = Page(
     "show who uses which rule, and what does not fit",
     """List the workloads of a cluster, or of manifests, that use extended rules, by gate and
@@ -109,7 +110,11 @@ def _scan(config: Config, paths: list[str], server: ApiServer | None) -> Report:
         progress.begin("judging pods", len(inventory.waiting))
         return report.build(
             inventory,
-            cache.snapshot(pods="pods" not in missing),
+            # A claim that nobody has shown us is not one that does not exist.
+            cache.snapshot(
+                pods="pods" not in missing,
+                volumes=len(cache.claims) > 0 and _STORAGE.isdisjoint(missing),
+            ),
             cache.classes.objects,
             profile_of=profiles.of,
             schedulers=frozenset(each.scheduler_name for each in config.profiles),

@@ -214,6 +214,30 @@ async def test_what_may_not_be_listed_is_named_and_left_out(
     assert "1 Deployment" in ended.out
 
 
+@pytest.mark.parametrize(
+    ("hidden", "pending"),
+    [
+        pytest.param("", ["stuck", "unbound"], id="a claim that does not exist"),
+        pytest.param("persistentvolumeclaims", ["stuck"], id="a claim that may not be listed"),
+        pytest.param("storageclasses", ["stuck"], id="a class that may not be listed"),
+    ],
+)
+async def test_pods_are_judged_by_their_volumes_only_if_those_were_listed(
+    cluster: ScriptedServer, tmp_path: Path, hidden: str, pending: list[str]
+) -> None:
+    unbound = a_pod("unbound", toleration(operator="Exists"))
+    claim = {"persistentVolumeClaim": {"claimName": "missing"}}
+    unbound["spec"]["volumes"] = [{"name": "v", **claim}]
+    cluster.put("pods", unbound)
+    other = {"metadata": {"name": "other", "namespace": "default"}}
+    cluster.put("persistentvolumeclaims", other)
+    if hidden:
+        cluster.on_list(hidden, Answer(403))
+    page = json.loads((await scanned(cluster, tmp_path, "-o", "json")).out)
+
+    assert [each["name"] for each in page["pending"]] == pending
+
+
 async def test_a_server_that_fails_is_a_sentence(cluster: ScriptedServer, tmp_path: Path) -> None:
     cluster.on_list("daemonsets", Answer(500, "etcd is away"))
     ended = await scanned(cluster, tmp_path)
