@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
+from semver import Version
+
 from extender.match import integers, versions
 from extender.match.findings import Kind
 from extender.match.versions import Order
@@ -16,42 +18,44 @@ from extender.match.versions import Order
 # True or False as the comparison goes, None if the node's value does not parse.
 ValueTest = Callable[[str], bool | None]
 T = TypeVar("T")
+K = TypeVar("K")
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Generic[T]):
+class Comparison(Generic[T, K]):
     """One operator: how both sides are read, and when it holds (node's value first)."""
 
     kind: Kind
     parse: Callable[[str], T | None]
-    holds: Callable[[T, T], bool]
+    order: Callable[[str], K | None]  # the same, as it is compared
+    holds: Callable[[K, K], bool]
 
     def against(self, text: str) -> ValueTest | None:
         """A test of values against `text`, which is parsed once; None if it does not parse."""
-        bound = self.parse(text)
+        bound = self.order(text)
         if bound is None:
             return None
-        parse, holds = self.parse, self.holds
+        order, holds = self.order, self.holds
 
         def test(value: str) -> bool | None:
-            parsed = parse(value)
-            return None if parsed is None else holds(parsed, bound)
+            key = order(value)
+            return None if key is None else holds(key, bound)
 
         return test
 
 
-Comparisons = Mapping[str, Comparison[Order] | Comparison[int]]
+Comparisons = Mapping[str, Comparison[Version, Order] | Comparison[int, int]]
 
 _SEMVER: Final = {
-    "SemverGt": Comparison("semver", versions.order, operator.gt),
-    "SemverLt": Comparison("semver", versions.order, operator.lt),
-    "SemverEq": Comparison("semver", versions.order, operator.eq),
+    "SemverGt": Comparison("semver", versions.parse, versions.order, operator.gt),
+    "SemverLt": Comparison("semver", versions.parse, versions.order, operator.lt),
+    "SemverEq": Comparison("semver", versions.parse, versions.order, operator.eq),
 }
 OF_TOLERATIONS: Final[Comparisons] = _SEMVER | {
-    "Gt": Comparison("integer", integers.canonical, operator.gt),
-    "Lt": Comparison("integer", integers.canonical, operator.lt),
+    "Gt": Comparison("integer", integers.canonical, integers.canonical, operator.gt),
+    "Lt": Comparison("integer", integers.canonical, integers.canonical, operator.lt),
 }
 OF_AFFINITY: Final[Comparisons] = _SEMVER | {
-    "Gt": Comparison("integer", integers.signed, operator.gt),
-    "Lt": Comparison("integer", integers.signed, operator.lt),
+    "Gt": Comparison("integer", integers.signed, integers.signed, operator.gt),
+    "Lt": Comparison("integer", integers.signed, integers.signed, operator.lt),
 }
