@@ -26,9 +26,18 @@ from extender.errors import (
     ManifestError,
     NotFoundError,
     NotSyncedError,
+    RequestTooLargeError,
 )
+from extender.framework import rules
 from extender.framework.snapshot import Snapshot
 from extender.match.cel.programs import Programs
+from extender.model.core_v1 import (
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorTerm,
+    ObjectMeta,
+    PodSpec,
+)
 from extender.model.documents import Plain
 from extender.review.explain import templates
 from extender.review.explain.explaining import explaining
@@ -53,6 +62,11 @@ _STATUS: Final[dict[type[LeewayError], HTTPStatus]] = {
     NotSyncedError: HTTPStatus.SERVICE_UNAVAILABLE,
     AllowanceError: HTTPStatus.SERVICE_UNAVAILABLE,
 }
+
+
+# A pod has some ten of them; what is more takes too long in one step.
+MAX_RULES: Final = 200
+MAX_RULE_TEXT: Final = 16_384
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -110,6 +124,7 @@ class ExplainDoor:
 
     async def _in_turn(self, body: bytes) -> Explanation:
         subject, node = _decoded(body)
+        _require_few_rules(subject, self._profiles.settings.annotation_prefix)
         if self._waiting >= MAX_WAITING:
             raise NotSyncedError(f"{self._waiting} questions wait already: ask again later")
         self._waiting += 1
@@ -164,6 +179,24 @@ def _decoded(body: bytes) -> tuple[Subject, str | None]:
         kinds = ", ".join(templates.TEMPLATES)
         raise BadRequestError(f"pod: must be one object of the kinds {kinds}")
     return found[0], question.node
+
+
+def _require_few_rules(subject: Subject, prefix: str) -> None:
+    spec, meta = subject.pod.spec or PodSpec(), subject.pod.metadata or ObjectMeta()
+    affinity = rules.native_affinity(subject.pod) or NodeAffinity()
+    terms = [
+        *((affinity.required or NodeSelector()).node_selector_terms or ()),
+        *(each.preference or NodeSelectorTerm() for each in affinity.preferred or ()),
+    ]
+    lists = (spec.tolerations, spec.node_selector, spec.topology_spread_constraints, spec.volumes)
+    count = len(terms) + sum(len(each or ()) for each in lists)
+    count += sum(len(each.match_expressions or ()) + len(each.match_fields or ()) for each in terms)
+    texts = [text for name, text in (meta.annotations or {}).items() if name.startswith(prefix)]
+    if count > MAX_RULES or max(map(len, texts), default=0) > MAX_RULE_TEXT:
+        raise RequestTooLargeError(
+            f"the pod has more than {MAX_RULES} rules, or an annotation of more than"
+            f" {MAX_RULE_TEXT} characters: use the command leeway explain"
+        )
 
 
 def _refused(request: web.Request, status: HTTPStatus, sentence: str) -> web.Response:

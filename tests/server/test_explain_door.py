@@ -10,7 +10,16 @@ from extender.config.schema import Config, Limits, ProfileConfig
 from extender.errors import NotSyncedError
 from extender.plugins import DEFAULT_WEIGHTS
 from extender.server import explain_door
-from tests.builders import JSON, node_json, pod_json, taint, toleration
+from tests.builders import (
+    JSON,
+    node_json,
+    pod_json,
+    preferred,
+    required,
+    requirement,
+    taint,
+    toleration,
+)
 from tests.serving import BrokenSource, Client, FixedSource, served
 
 ENABLED = Config(explain=True)
@@ -76,6 +85,14 @@ async def test_a_workload_and_the_configured_profile() -> None:
     assert "only the node-affinity annotation" in foreign["notes"][0]
 
 
+async def test_the_annotations_of_others_may_be_long() -> None:
+    applied = {"kubectl.kubernetes.io/last-applied-configuration": "x" * 20_000}
+    async with served(ENABLED, FixedSource(GOLD)) as client:
+        answer = await explained(client, pod_json(annotations=applied))
+
+    assert answer["nodes"] == 1
+
+
 async def test_filter_says_the_same() -> None:
     nodes = [node_json(f"n{i}", taint("sla", str(945 + i))) for i in range(10)]
     names = [node["metadata"]["name"] for node in nodes]
@@ -92,14 +109,14 @@ async def test_filter_says_the_same() -> None:
 
 async def test_what_is_said_is_bounded() -> None:
     nodes = [node_json(f"n{i}", taint(f"k{i}")) for i in range(600)]
-    tolerations = [toleration(f"x{i}", "Exists") for i in range(300)]
+    tolerations = [toleration(f"x{i}", "Exists") for i in range(200)]
     async with served(ENABLED, FixedSource(*nodes)) as client:
         answer = await explained(client, pod_json(*tolerations), "n1")
 
     assert (len(answer["verdicts"]), answer["omitted"]) == (500, 100)
     assert all(group["fix"] is None for group in answer["groups"])
     (check,) = answer["derivation"]["taints"]
-    assert (len(check["tolerations"]), check["omitted"]) == (200, 100)
+    assert len(check["tolerations"]) == 200
 
 
 @pytest.mark.parametrize(
@@ -134,6 +151,24 @@ async def test_the_limits_of_every_listener() -> None:
         assert (await asked(client, b" " * (explain_door.MAX_BYTES + 1)))[0] == 413
         packed = await asked(client, b"x", headers={"Content-Encoding": "gzip"})
         assert packed[0] == 415
+
+
+@pytest.mark.parametrize(
+    "pod",
+    [
+        pod_json(*(toleration(f"x{i}", "Exists") for i in range(201))),
+        pod_json(annotated_tolerations=" " * 16_385),
+        pod_json(affinity=required(*([requirement("a", "Exists")] for _ in range(101)))),
+        pod_json(affinity=preferred(*((1, [requirement("a", "Exists")]) for _ in range(101)))),
+    ],
+    ids=["tolerations", "an annotation", "terms", "preferences"],
+)
+async def test_too_many_rules_are_for_the_command(pod: JSON) -> None:
+    async with served(ENABLED, FixedSource(GOLD)) as client:
+        status, text = await asked(client, {"pod": pod})
+
+    assert status == 413
+    assert text.endswith("use the command leeway explain\n")
 
 
 async def test_faults_are_sentences() -> None:

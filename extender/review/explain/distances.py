@@ -3,21 +3,21 @@
 Only for the nearest ones is it then worked out what would have to change.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Final
 
 from extender.errors import AnnotationError
-from extender.framework import runner
 from extender.framework.interface import Code, FilterPlugin, Profile
 from extender.framework.snapshot import NodeInfo, TaintSet
 from extender.plugins.taint_toleration import TaintToleration
-from extender.review.explain.inquiry import Inquiry, no_clock
+from extender.review.explain.inquiry import Inquiry
 from extender.review.explain.proposals import Case
+from extender.review.explain.steps import Steps, filtered
 from extender.review.explain.taint_cures import TaintCure
 
 MAX_TAINT_SETS: Final = 500
-_AT_A_TIME: Final = 20
+_AT_A_TIME: Final = 2
 _REFUSED: Final = {"NodeUnschedulable": 4.0, "VolumeBinding": 5.0, "PodTopologySpread": 2.5}
 _USUAL: Final = 3.0
 
@@ -29,13 +29,12 @@ class Distances:
         self._inquiry = inquiry
         self._nodes = nodes
 
-    def measured(self) -> Generator[None, None, Mapping[str, float]]:
+    def measured(self) -> Steps[Mapping[str, float]]:
         """The sum over the plugins that refuse a node."""
         asked = self._inquiry
         total = dict.fromkeys((node.name for node in self._nodes), 0.0)
         for plugin in asked.profile.filters:
-            refused = self._refused(plugin)
-            yield
+            refused = yield from self._refused(plugin)
             weights: Mapping[TaintSet, float] = {}
             if isinstance(plugin, TaintToleration):
                 weights = yield from self._by_taints(refused)
@@ -44,16 +43,14 @@ class Distances:
                 total[node.name] += weights.get(node.taints, usual)
         return total
 
-    def _refused(self, plugin: FilterPlugin) -> list[NodeInfo]:
+    def _refused(self, plugin: FilterPlugin) -> Steps[list[NodeInfo]]:
         asked = self._inquiry
         alone = Profile(asked.profile.name, (plugin,), ())
-        result = runner.run_filter(alone, asked.pod, asked.snapshot, self._nodes, clock=no_clock)
+        result = yield from filtered(alone, asked.pod, asked.snapshot, self._nodes)
         pairs = zip(self._nodes, result.statuses, strict=True)
         return [node for node, status in pairs if status.code is not Code.SUCCESS]
 
-    def _by_taints(
-        self, refused: Sequence[NodeInfo]
-    ) -> Generator[None, None, Mapping[TaintSet, float]]:
+    def _by_taints(self, refused: Sequence[NodeInfo]) -> Steps[Mapping[TaintSet, float]]:
         """Nodes with the same taints are equally far."""
         cure = TaintCure(self._inquiry.settings)
         sample = {node.taints: node for node in refused}

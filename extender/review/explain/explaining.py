@@ -4,45 +4,36 @@ It is worked out in steps of a few milliseconds: a server does other things in b
 """
 
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 
 from extender.errors import NotFoundError
-from extender.framework import runner
 from extender.framework.interface import Status
 from extender.framework.snapshot import NodeInfo, Snapshot
 from extender.model.core_v1 import ObjectMeta, PodSpec
 from extender.review.explain import nearness, remarks
-from extender.review.explain.inquiry import Inquiry, no_clock
+from extender.review.explain.inquiry import Inquiry
 from extender.review.explain.judgement import Judgement, nearest
 from extender.review.explain.schema import Explanation, PodReference, ProfileReference
+from extender.review.explain.steps import Steps, filtered, finished
 from extender.wire import messages
 
 DEFAULT_SCHEDULER: Final = "default-scheduler"
 
-Steps = Generator[None, None, Explanation]
-
 
 def explain(inquiry: Inquiry) -> Explanation:
     """The whole explanation at once."""
-    steps = explaining(inquiry)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            explanation: Explanation = end.value
-            return explanation
+    return finished(explaining(inquiry))
 
 
-def explaining(inquiry: Inquiry) -> Steps:
+def explaining(inquiry: Inquiry) -> Steps[Explanation]:
     """The explanation in steps; each `yield` is a place to do something else."""
     snapshot, profile, pod = inquiry.snapshot, inquiry.profile, inquiry.pod
     nodes = list(snapshot.nodes.values())
     asked = None if inquiry.node is None else _named(inquiry.node, snapshot)
-    result = runner.run_filter(profile, pod, snapshot, nodes, clock=no_clock, narrow=True)
-    yield
+    result = yield from filtered(profile, pod, snapshot, nodes)
     judged = Judgement(inquiry, nodes, result.statuses)
     verdicts = judged.verdicts()
     yield
@@ -62,7 +53,7 @@ def explaining(inquiry: Inquiry) -> Steps:
         verdicts=tuple(verdicts[:limit]),
         omitted=len(verdicts[limit:]),
         fix=fix,
-        notes=tuple(remarks.of(inquiry.subject, profile, snapshot, result, judged.passing)),
+        notes=tuple(remarks.of(inquiry, result.findings, judged.passing)),
         derivation=derived,
     )
 

@@ -4,7 +4,6 @@ A change is kept only if the core, asked again, finds less in the way than befor
 a plugin are kept only if that plugin then lets the pod pass.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
@@ -25,6 +24,7 @@ from extender.review.explain.annotation_cures import AnnotationCure
 from extender.review.explain.cluster_cures import SpreadCure, VolumeCure
 from extender.review.explain.proposals import Case, Cure, Proposal
 from extender.review.explain.schema import Change
+from extender.review.explain.steps import Steps
 from extender.review.explain.taint_cures import CordonCure, TaintCure
 
 MAX_CHANGES: Final = 8
@@ -69,31 +69,31 @@ class Planner:
             rules.affinity_rules(pod, self.settings, annotation_only=False),
         )
 
-    def plan(self, pod: Pod, node: NodeInfo) -> Iterator[Plan]:
-        """Better and better plans, the last one stands; what is between two is little work."""
+    def plan(self, pod: Pod, node: NodeInfo) -> Steps[Plan]:
+        """What lets the pod pass on the node, as far as anything is known to."""
         plan = Plan(Case(pod, node, self.snapshot))
         open_plugins: list[str] = []
         for plugin in self.profile.filters:
             if self._lets_pass(plugin, plan.case):
                 continue
             cure = self._cure(plugin, plan.case)
-            cured = None if cure is None else self._cured(plugin, cure, plan)
+            cured = None if cure is None else (yield from self._cured(plugin, cure, plan))
             if cured is not None:
                 plan = cured
             else:
                 open_plugins.append(plugin.name)
                 advice = [*plan.advice, *(cure.advice(plan.case) if cure else ())]
                 plan = replace(plan, advice=tuple(dict.fromkeys(advice)))
-            yield plan
-        complete = not open_plugins and self._passes(plan.case)
-        yield replace(plan, complete=complete)
+            yield
+        return replace(plan, complete=not open_plugins and self._passes(plan.case))
 
-    def _cured(self, plugin: FilterPlugin, cure: Cure, plan: Plan) -> Plan | None:
+    def _cured(self, plugin: FilterPlugin, cure: Cure, plan: Plan) -> Steps[Plan | None]:
         """The plan with what makes this plugin let the pod pass; None if nothing does."""
         for _ in range(MAX_CHANGES):
             left = cure.obstacles(plan.case)
             proposals = islice(cure.proposals(plan.case), MAX_PROPOSALS)
             for proposal in sorted(proposals, key=lambda each: each.cost):
+                yield
                 tried = plan.with_change(proposal)
                 if self.additive and not proposal.additive:
                     continue

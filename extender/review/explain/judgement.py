@@ -1,6 +1,6 @@
 """One pod judged on every node of a cluster, and what can be said of the outcome."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from heapq import nsmallest
 from typing import Final
@@ -17,6 +17,7 @@ from extender.review.explain.edits import Editor
 from extender.review.explain.fixes import Plan, Planner
 from extender.review.explain.inquiry import Inquiry, no_clock
 from extender.review.explain.schema import Derivation, Fix, Group, Verdict
+from extender.review.explain.steps import Steps, filtered
 
 MAX_GROUPS: Final = 20
 _TRIED: Final = 3  # nodes of a group for which a fix is looked for
@@ -56,7 +57,7 @@ class Judgement:
         ]
         return found
 
-    def groups(self) -> Generator[None, None, list[Group]]:
+    def groups(self) -> Steps[list[Group]]:
         """The refusals by what is said, most nodes first; briefly, if there are too many."""
         members = self._members(brief=False)
         if len(members) > MAX_GROUPS:
@@ -91,7 +92,7 @@ class Judgement:
                 members.setdefault(key, []).append(node)
         return members
 
-    def _fix_of(self, nodes: Sequence[NodeInfo]) -> Generator[None, None, Fix | None]:
+    def _fix_of(self, nodes: Sequence[NodeInfo]) -> Steps[Fix | None]:
         """The fix for the first of some nodes that can be wholly cured, else the best."""
         found: list[Fix | None] = []
         for node in nodes:
@@ -101,24 +102,23 @@ class Judgement:
             found.append(fix)
         return nearest(found)
 
-    def fix(self, node: NodeInfo) -> Generator[None, None, Fix | None]:
+    def fix(self, node: NodeInfo) -> Steps[Fix | None]:
         """What would let the pod pass on a node, if anything is known."""
         asked = self._inquiry
         planner = Planner(asked.profile, asked.settings, asked.snapshot)
         if self._too_large():
             return None
-        plan = yield from _last(planner.plan(asked.pod, node))
-        passing = self._passing_with(plan)
+        plan = yield from planner.plan(asked.pod, node)
+        passing = yield from self._passing_with(plan)
         if passing is None:
-            yield
-            plan = yield from _last(replace(planner, additive=True).plan(asked.pod, node))
-            passing = self._passing_with(plan)
+            plan = yield from replace(planner, additive=True).plan(asked.pod, node)
+            passing = yield from self._passing_with(plan)
         if passing is None or not (plan.changes or plan.advice):
             return None
         patch = _nested(self._editor.patch(asked.pod, plan.case.pod), asked.subject.template)
         return Fix(node.name, plan.complete, plan.changes, plan.advice, passing, patch, plan.cost)
 
-    def derivation(self, node: NodeInfo) -> Generator[None, None, Derivation]:
+    def derivation(self, node: NodeInfo) -> Steps[Derivation]:
         """All about one node."""
         asked = self._inquiry
         stands = self._statuses[self._nodes.index(node)]
@@ -136,27 +136,16 @@ class Judgement:
         fix = yield from self.fix(node)
         return msgspec.structs.replace(derived, fix=fix)
 
-    def _passing_with(self, plan: Plan) -> int | None:
+    def _passing_with(self, plan: Plan) -> Steps[int | None]:
         """How many nodes pass with the changes; None if one is lost that passed without."""
         if not plan.changes:
             return self.passing
         asked, changed = self._inquiry, plan.case.node
         nodes = [changed if node.name == changed.name else node for node in self._nodes]
-        result = runner.run_filter(
-            asked.profile, plan.case.pod, asked.snapshot, nodes, clock=no_clock
-        )
+        result = yield from filtered(asked.profile, plan.case.pod, asked.snapshot, nodes)
         passes = [status.code is Code.SUCCESS for status in result.statuses]
         lost = any(old and not new for old, new in zip(self._passes, passes, strict=True))
         return None if lost else sum(passes)
-
-
-def _last(plans: Iterator[Plan]) -> Generator[None, None, Plan]:
-    """The last of them; there is always one."""
-    best = next(plans)
-    for plan in plans:
-        yield
-        best = plan
-    return best
 
 
 def _nested(patch: dict[str, Plain], template: Sequence[str]) -> dict[str, Plain] | None:

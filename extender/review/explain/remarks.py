@@ -4,32 +4,27 @@ from collections.abc import Iterator
 from typing import Final
 
 from extender.framework import volumes
-from extender.framework.interface import Profile
-from extender.framework.runner import FilterResult
-from extender.framework.snapshot import Snapshot
 from extender.match.findings import Finding
 from extender.plugins.node_affinity import NodeAffinity
-from extender.review.explain.templates import Subject
+from extender.review.explain.inquiry import Inquiry
 
 MAX_FINDINGS: Final = 5
 _KINDS: Final = {"integer": "an integer", "semver": "a version"}
 
 
-def of(
-    subject: Subject, profile: Profile, snapshot: Snapshot, result: FilterResult, passing: int
-) -> Iterator[str]:
+def of(inquiry: Inquiry, findings: set[Finding], passing: int) -> Iterator[str]:
     """Every remark, the most important first."""
-    pod = subject.pod
+    subject, pod, snapshot = inquiry.subject, inquiry.pod, inquiry.snapshot
     if subject.node:
         yield f"the pod is already on node {subject.node}: it is judged as if it were to be placed"
     if subject.implicit:
         yield "the tolerations that the DaemonSet controller adds are counted in"
-    if any(isinstance(p, NodeAffinity) and p.annotation_only for p in profile.filters):
+    if any(isinstance(p, NodeAffinity) and p.annotation_only for p in inquiry.profile.filters):
         yield (
             "no profile is configured for this scheduler: only the node-affinity annotation is"
             " judged here, everything else is left to kube-scheduler"
         )
-    yield from _of_findings(result.ledger.findings)
+    yield from _of_findings(findings)
     spreads = bool(pod.spec and pod.spec.topology_spread_constraints)
     if spreads and snapshot.pods is None:
         yield "where pods are is not known here: PodTopologySpread stands aside"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from heapq import nsmallest
 from typing import Final
 
 import msgspec
@@ -31,6 +32,7 @@ EFFECTS: Final = (*sorted(HARD_EFFECTS), PREFER_NO_SCHEDULE)
 SYMBOLS: Final = {">": "Gt", "<": "Lt", "=": "Equal", "==": "Equal", "In": "Equal"}
 MAX_TOLERATIONS: Final = 100
 _NAME: Final = "TaintToleration"
+_MAX_REPAIRS: Final = 6
 _ADDED: Final = 3.0  # what a new toleration costs
 
 
@@ -65,10 +67,10 @@ class TaintCure:
             return
         editor = Editor(self.settings)
         placed = taint_derivation.placed_tolerations(case.pod, self.settings)
-        for each in placed[:MAX_TOLERATIONS]:
-            repair = self._repaired(each, taint)
-            if repair is not None:
-                yield _mended(case, each, repair, editor)
+        repairs = [(self._repaired(each, taint), each) for each in placed[:MAX_TOLERATIONS]]
+        known = [(repair, each) for repair, each in repairs if repair is not None]
+        for repair, each in nsmallest(_MAX_REPAIRS, known, key=lambda pair: pair[0].cost):
+            yield _mended(case, each, repair, editor)
         yield from self._added(case, taint, editor)
 
     def distance(self, case: Case) -> float:

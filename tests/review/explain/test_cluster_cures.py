@@ -8,6 +8,7 @@ from extender.model.core_v1 import ObjectMeta, Pod
 from extender.review.explain.cluster_cures import VolumeCure
 from extender.review.explain.fixes import Planner
 from extender.review.explain.schema import Fix
+from extender.review.explain.steps import finished
 from tests.builders import a_snapshot, node_json
 from tests.review.explain.asking import SETTINGS, a_case, an_inquiry, change_of, explained, fix_of
 from tests.review.explain.test_spread_derivation import PODS, nodes, spreading
@@ -112,12 +113,12 @@ def test_pods_in_flight_are_waited_for() -> None:
     snapshot = a_snapshot(nodes(), PODS[:1], reserves=True)
     assert snapshot.pods is not None
     planner = Planner(inquiry.profile, SETTINGS, snapshot)
-    list(planner.plan(inquiry.pod, snapshot.nodes["n0"]))  # from now on it is counted
+    finished(planner.plan(inquiry.pod, snapshot.nodes["n0"]))  # from now on it is counted
     other = msgspec.structs.replace(
         spreading(), metadata=ObjectMeta("o", "default", "o", labels={"app": "web"})
     )
     snapshot.pods.answered(other, [snapshot.nodes["n2"], snapshot.nodes["n3"]])
-    *_, plan = planner.plan(inquiry.pod, snapshot.nodes["n2"])
+    plan = finished(planner.plan(inquiry.pod, snapshot.nodes["n2"]))
 
     assert plan.advice == ("wait: pods in flight may turn up there, and it is asked again",)
 

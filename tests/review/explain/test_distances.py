@@ -5,19 +5,14 @@ from collections.abc import Mapping
 from extender.model.core_v1 import Pod
 from extender.review.explain import distances
 from extender.review.explain.distances import Distances
+from extender.review.explain.steps import finished
 from tests.builders import JSON, a_pod, node_json, taint, toleration
 from tests.review.explain.asking import an_inquiry
 
 
 def measured(pod: Pod, *nodes: JSON) -> Mapping[str, float]:
     inquiry = an_inquiry(pod, *nodes)
-    steps = Distances(inquiry, list(inquiry.snapshot.nodes.values())).measured()
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            found: Mapping[str, float] = end.value
-            return found
+    return finished(Distances(inquiry, list(inquiry.snapshot.nodes.values())).measured())
 
 
 def test_the_nearest_value_comes_first_and_a_cordon_last() -> None:

@@ -1,0 +1,63 @@
+"""Work in steps: what takes long is done a bit at a time, and others have their turn between."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from extender.framework import runner
+from extender.framework.interface import NodeFilter, Profile, Status
+from extender.framework.memory import Memory
+from extender.framework.snapshot import NodeInfo, Snapshot
+from extender.match.findings import Finding
+from extender.model.core_v1 import Pod
+from extender.review.explain.inquiry import no_clock
+
+SLICE: Final = 250
+
+T = TypeVar("T")
+Steps = Generator[None, None, T]
+
+
+@dataclass(slots=True)
+class Filtered:
+    """One status a node, and what was noticed on the way."""
+
+    statuses: list[Status] = field(default_factory=list)
+    findings: set[Finding] = field(default_factory=set)
+
+
+def filtered(
+    profile: Profile,
+    pod: Pod,
+    snapshot: Snapshot,
+    nodes: Sequence[NodeInfo],
+    *,
+    size: int = SLICE,
+) -> Steps[Filtered]:
+    """The verdict on every node, some nodes at a time.
+
+    While pods are in flight all nodes are judged at once: who is kept depends on who passes.
+    """
+    if snapshot.pods is not None and snapshot.pods.in_flight:
+        size = max(len(nodes), 1)
+    found = Filtered()
+    memory: Memory[NodeFilter, Status] = Memory()
+    for start in range(0, len(nodes), size):
+        some = nodes[start : start + size]
+        result = runner.run_filter(
+            profile, pod, snapshot, some, clock=no_clock, memory=memory, narrow=True
+        )
+        found.statuses += result.statuses
+        found.findings |= result.ledger.findings
+        yield
+    return found
+
+
+def finished(steps: Steps[T]) -> T:
+    """All of it at once."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: T = end.value
+            return result
