@@ -10,7 +10,9 @@ import pytest
 from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
+from extender.config.schema import Config, Limits
 from extender.match.cel.programs import Finished, Work
+from extender.match.gates import FeatureGates
 from extender.metrics import Metrics
 from extender.server import expressions
 from tests.builders import JSON, node_json, pod_json, taint
@@ -213,3 +215,52 @@ async def test_the_switch_interval_is_given_back() -> None:
 
     assert inside == pytest.approx(expressions.SWITCH_INTERVAL)
     assert sys.getswitchinterval() == before
+
+
+async def test_with_the_gate_off_an_expression_tolerates_nothing() -> None:
+    """It is no empty toleration either, which would tolerate everything."""
+    gated = Config(gates=FeatureGates(cel=False))
+    async with served(gated, FixedSource(*NODES)) as client:
+        answer = await client.ask("filter", names_request(pod("true", "taint.kye"), *NAMES))
+        compilations = await sample(client, "leeway_cel_compile_seconds_count")
+        _, text = await client.get("/metrics")
+
+    assert answer["NodeNames"] == []
+    assert compilations == 0
+    assert 'kind="cel"' not in text
+
+
+async def test_a_cordoned_node_is_tolerated_by_an_expression() -> None:
+    cordoned = node_json("n0", unschedulable=True)
+    by_key = "taint.key == 'node.kubernetes.io/unschedulable' && taint.value == ''"
+    async with served(source=FixedSource(cordoned)) as client:
+        passed = await client.ask("filter", names_request(pod(by_key), "n0"))
+        refused = await client.ask("filter", names_request(pod("taint.value != ''"), "n0"))
+
+    assert passed["NodeNames"] == ["n0"]
+    assert refused["FailedAndUnresolvableNodes"] == {"n0": "node(s) were unschedulable"}
+
+
+async def test_a_broken_expression_is_logged_once_however_often_it_is_met(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with served(source=FixedSource(*NODES)) as client:
+        for text in ("taint.kye == ''", "int(taint.key) == 1") * 3:
+            await client.ask("filter", names_request(pod(text), *NAMES))
+
+    told = [record for record in caplog.records if record.message.startswith("CEL expression")]
+    assert [record.__dict__["fields"]["expression"] for record in told] == [
+        "taint.kye == ''",
+        "int(taint.key) == 1",
+    ]
+
+
+async def test_what_is_dropped_to_make_room_is_counted() -> None:
+    small = Config(limits=Limits(cel_cache_entries=2))
+    async with served(small, FixedSource(*NODES)) as client:
+        for number in range(5):
+            text = f"taint.key == '{number}'"
+            await client.ask("filter", names_request(pod(text), *NAMES))
+        evictions = await sample(client, "leeway_cel_cache_evictions_total")
+
+    assert evictions == 3
