@@ -23,6 +23,8 @@ MAX_VERDICTS: Final = 200_000
 # A program takes memory in proportion to its text, so text is counted too: of expressions of
 # this length there is room for as many as there may be entries.
 USUAL_LENGTH: Final = 128
+# Of a refusal so much is kept: each of a hundred issues may show a line of 10 KiB.
+MAX_PROBLEM: Final = 10_000
 # What compiling costs, in the units of evaluation: about as long as that takes.
 COMPILE_COST: Final = 300
 # How far above its estimate an evaluation may turn out: upstream's estimate does not count, say,
@@ -216,6 +218,9 @@ def _outcome(compile_with: Compile, expression: str) -> Outcome:
     try:
         program = compile_with(expression)
     except CompileError as exc:
+        problem = str(exc)
+        if len(problem) > MAX_PROBLEM:
+            return CompileError(f"{problem[:MAX_PROBLEM]}...")
         return exc.with_traceback(None)
     if program.too_costly:
         return TooComplexError(

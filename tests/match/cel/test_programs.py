@@ -5,7 +5,7 @@ import pytest
 from extender.errors import AllowanceError
 from extender.match.cel.faults import CompileError, TooComplexError
 from extender.match.cel.program import Evaluation, Program, compile_expression
-from extender.match.cel.programs import COMPILE_COST, USUAL_LENGTH, Finished, Programs
+from extender.match.cel.programs import COMPILE_COST, MAX_PROBLEM, USUAL_LENGTH, Finished, Programs
 from extender.model.core_v1 import Taint
 
 SLA = Taint("sla", "950", "NoSchedule")
@@ -74,6 +74,16 @@ def test_a_failure_is_kept_as_well(
     assert isinstance(programs.failure(expression), TooComplexError) is (expression == TOO_COSTLY)
     assert expression in programs
     assert IS_SLA not in programs
+
+
+def test_of_a_long_refusal_only_the_beginning_is_kept() -> None:
+    """A hundred issues, each with a line of 10 KiB: a cache of them would take gigabytes."""
+    programs = Programs()
+    problem = programs.problem("x||" * 3_000 + "x")
+
+    assert problem is not None
+    assert problem.startswith("compilation failed: ERROR: <input>:1:1: undeclared reference to 'x'")
+    assert len(problem) == MAX_PROBLEM + len("...")
 
 
 def test_a_taint_is_asked_about_once() -> None:
