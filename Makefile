@@ -30,6 +30,7 @@ run: $(STAMP)  ## Serve the bundled example cluster on 127.0.0.1:8888.
 	@echo
 	@echo '  curl -s -d @deploy/examples/filter-batch.json http://127.0.0.1:8888/filter | $(PYTHON) -m json.tool'
 	@echo "  curl -s 'http://127.0.0.1:8080/readyz?verbose'"
+	@echo '  $(BIN)/leeway explain deploy/examples/pending-pod.yaml --cluster deploy/examples/cluster.yaml'
 	@echo
 	@exec $(BIN)/leeway serve --cluster deploy/examples/cluster.yaml
 
