@@ -20,9 +20,8 @@ def weights_for(ours: Config | None, scheduler_name: str) -> Mapping[str, int]:
     return next(found, {})
 
 
-def check(origin: str, ours: Config, theirs: SchedulerConfiguration) -> Iterator[Problem]:
-    """What our configuration has wrong, beside the scheduler's."""
-    yield from _profiles(origin, ours, theirs)
+def check_ours(origin: str, ours: Config) -> Iterator[Problem]:
+    """What our configuration has wrong, whatever the scheduler's says."""
     if ours.no_execute == "join":
         yield Problem(
             "warning",
@@ -41,6 +40,11 @@ def check(origin: str, ours: Config, theirs: SchedulerConfiguration) -> Iterator
             " the next event",
             "set it to 50ms",
         )
+
+
+def check(origin: str, ours: Config, theirs: SchedulerConfiguration) -> Iterator[Problem]:
+    """What our configuration has wrong, beside the scheduler's."""
+    yield from _profiles(origin, ours, theirs)
     sample = any(profiles.sampled(each, theirs) for each in theirs.all_profiles())
     if sample and ours.reasons == "detailed":
         yield Problem(

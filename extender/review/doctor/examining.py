@@ -16,6 +16,8 @@ def examine(setup: Setup, version: tuple[int, int] | None = None) -> Iterator[Pr
     """Every problem of an installation; `version` is the API server's, where it was asked."""
     yield from setup.problems
     ours = setup.extenders[0] if setup.extenders else None
+    for origin, own in setup.extenders:
+        yield from agreement.check_ours(origin, own)
     for origin, config in setup.schedulers:
         yield from process.check(config, origin)
         yield from _profiles(origin, config, ours[1] if ours else None)

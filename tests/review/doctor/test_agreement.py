@@ -18,6 +18,13 @@ def test_where_nobody_tells_we_are_taken_as_shipped() -> None:
     assert agreement.weights_for(None, "any") == {**DEFAULT_WEIGHTS, "PodTopologySpread": 0}
 
 
+def test_what_is_wrong_whatever_the_scheduler_says() -> None:
+    ours = Config(no_execute="join", catch_up=0.0)
+
+    assert [p.check for p in agreement.check_ours("us", ours)] == ["no-execute-join", "catch-up"]
+    assert list(agreement.check_ours("us", Config())) == []
+
+
 def test_a_port_that_is_picked_at_the_start_is_not_compared() -> None:
     ours = Config(listen=Listen(scheduler=Address("127.0.0.1", 0)))
     extender = Extender(url_prefix="http://127.0.0.1:4711")
