@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import contextlib
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
@@ -12,7 +13,7 @@ from extender.cli.manual import Page
 from extender.cli.tables import Cell, Colour, Screen
 from extender.cluster import questions
 from extender.cluster.api import ApiServer, Connection
-from extender.errors import ConfigError
+from extender.errors import ApiForbiddenError, ConfigError
 from extender.model.documents import Plain
 from extender.review.doctor import examining, problems, rights
 from extender.review.doctor.problems import SEVERITIES, Problem, Severity
@@ -151,14 +152,16 @@ def _read(arguments: argparse.Namespace) -> Setup:
 
 async def _ask_cluster(
     server: ApiServer, arguments: argparse.Namespace, setup: Setup
-) -> tuple[tuple[int, int], list[Problem]]:
+) -> tuple[tuple[int, int] | None, list[Problem]]:
     async with server.connect() as connection:
         for source in arguments.sources:
             if source.startswith(_CONFIG_MAP):
                 name, _, key = source.removeprefix(_CONFIG_MAP).partition(":")
                 data = await questions.config_map(connection, arguments.namespace, name)
                 _add_config_map(setup, f"{arguments.namespace}/{name}", data, key)
-        version = await questions.server_version(connection)
+        version = None
+        with contextlib.suppress(ApiForbiddenError):  # only a few checks depend on it
+            version = await questions.server_version(connection)
         ours = setup.extenders[0][1] if setup.extenders else None
         refused = [
             access

@@ -221,6 +221,14 @@ async def test_an_old_server(cluster: ScriptedServer, tmp_path: Path) -> None:
     assert [p["check"] for p in json.loads(ended.out)["problems"]] == ["queueing-hints"]
 
 
+async def test_a_version_that_nobody_may_ask_for_is_no_fault(
+    cluster: ScriptedServer, tmp_path: Path
+) -> None:
+    cluster.minor = "forbidden"
+
+    assert (await asked(cluster, tmp_path, *MAPS)).code == 0
+
+
 async def test_a_server_that_does_not_answer_is_a_sentence(
     cluster: ScriptedServer, tmp_path: Path
 ) -> None:

@@ -311,6 +311,8 @@ class ScriptedServer:
         return handle
 
     async def _tell_version(self, _request: web.Request) -> web.Response:
+        if self.minor == "forbidden":
+            return _status(403, "version is forbidden")
         return web.json_response({"major": "1", "minor": self.minor})
 
     async def _config_map(self, request: web.Request) -> web.Response:
