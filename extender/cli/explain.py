@@ -52,7 +52,7 @@ _PAGE: Final = Page(
             "A Pending pod of a live cluster.",
         ),
         (
-            "kubectl get deployment web -o yaml | leeway explain - --node spot-gold",
+            "kubectl get deployment web -o yaml | leeway explain - --cluster dump.json --node n1",
             "How the verdict on one node comes about, rule by rule, for the pods of a Deployment.",
         ),
         (

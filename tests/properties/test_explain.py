@@ -20,7 +20,7 @@ from extender.review.explain.schema import Derivation, Explanation, Fix, TermChe
 from tests.builders import JSON
 from tests.properties.explain_strategies import World, worlds
 
-EXAMPLES = settings(max_examples=60)
+EXAMPLES = settings(max_examples=30)
 REFUSES = {"Unschedulable", "UnschedulableAndUnresolvable", "Error"}
 
 

@@ -14,7 +14,7 @@ from tests.review.explain.asking import an_inquiry
 from tests.review.explain.test_spread_derivation import nodes, spreading
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(world=worlds(), size=st.integers(1, 4))
 def test_some_nodes_at_a_time_are_judged_as_all_at_once(world: World, size: int) -> None:
     asked = world.inquiry()
