@@ -41,7 +41,7 @@ def cases() -> Iterator[Case]:
     yield from _wide()
     yield from _literals()
     yield from _loops()
-    yield from _growth()
+    yield from growth()
     yield from _patterns()
     yield from _functions()
 
@@ -152,7 +152,7 @@ def _loops() -> Iterator[Case]:
     )
 
 
-def _growth() -> Iterator[Case]:
+def growth() -> Iterator[Case]:
     yield Case(
         "doubling a string", "'aaaaaaaaaa'" + ".replace('a', 'aaaaaaaaaa')" * 5 + " == ''", "false"
     )

@@ -1,11 +1,13 @@
 """Hostile expressions: each has its verdict, within what may be counted, and no other fault."""
 
+import contextlib
 import itertools
+import tracemalloc
 
 import pytest
 
-from extender.match.cel.faults import CompileError
-from extender.match.cel.plan import COST_LIMIT
+from extender.match.cel.faults import CompileError, CostLimitError, EvaluationError
+from extender.match.cel.plan import COST_LIMIT, MAX_STEPS, State
 from extender.match.cel.program import Evaluation, Program, compile_expression
 from extender.match.cel.programs import MAX_PROBLEM, Programs
 from extender.match.cel.values import COST_LIMIT_EXCEEDED
@@ -46,6 +48,32 @@ def test_a_hostile_expression_has_its_verdict(case: Case) -> None:
 
     assert verdict == case.fate
     assert cost <= (COST_LIMIT if verdict != "cancelled" else MAX_COST_SEEN)
+
+
+ADMITTED = [case for case in CASES if case.fate not in ("refused", "too costly")]
+GROWING = [case for case in hostile.growth() if case in ADMITTED]
+
+
+@pytest.mark.parametrize("case", ADMITTED, ids=lambda case: case.name)
+def test_a_hostile_expression_takes_no_more_steps_than_it_may(case: Case) -> None:
+    """One call may cross the bound: that which is counted when it has run."""
+    plan = compile_expression(case.expression).plan
+    state: State = [plan.cost, TAINT.key, TAINT.value, TAINT.effect, 0, *plan.locals]
+    with contextlib.suppress(EvaluationError, CostLimitError):
+        plan.run(state)
+
+    assert state[4] <= MAX_STEPS + 300
+
+
+@pytest.mark.parametrize("case", GROWING, ids=lambda case: case.name)
+def test_what_would_grow_stays_small(case: Case) -> None:
+    program = compile_expression(case.expression)
+    tracemalloc.start()
+    program.judge(TAINT)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert peak < 64 * 2**20
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
