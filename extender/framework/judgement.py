@@ -108,9 +108,12 @@ def _said(
         status = thread.answers.get(key)
         if status is None:
             try:
-                status = thread.answers[key] = signed_verdict(name, question, node)
+                status = signed_verdict(name, question, node)
             except Exception:  # noqa: BLE001 - who judges node by node meets it again, and tells
                 return None
+            # Equal ones are one: so they are told apart by identity ever after.
+            status = thread.distinct.setdefault(_wording(status), status)
+            thread.answers[key] = status
         if status is SUCCESS:
             continue
         if status.code in (Code.SUCCESS, Code.ERROR):
@@ -128,11 +131,15 @@ class _Statuses:
     def __init__(self) -> None:
         self.all = [SUCCESS]
         self.places: dict[Hashable, int] = {}
+        self._known: dict[int, int] = {}  # by identity
 
     def place(self, status: Status) -> int:
-        place = self.places.setdefault(_wording(status), len(self.all))
-        if place == len(self.all):
-            self.all.append(status)
+        place = self._known.get(id(status))
+        if place is None:
+            place = self.places.setdefault(_wording(status), len(self.all))
+            self._known[id(status)] = place
+            if place == len(self.all):
+                self.all.append(status)
         return place
 
 

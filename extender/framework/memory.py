@@ -25,6 +25,7 @@ class Thread(Generic[Q, A]):
 
     outcome: Q | Status
     answers: dict[Hashable, A] = field(default_factory=dict)
+    distinct: dict[Hashable, A] = field(default_factory=dict)  # of the answers, by what they say
     kept: bool = False  # whether it can be recalled; if not, its answers take no room
     counted: int = 0  # of the answers, those that the memory knows of
 
@@ -81,7 +82,8 @@ class Memory(Generic[Q, A]):
     def _forget(self, thread: Thread[Q, A]) -> None:
         self._answers -= thread.counted
         thread.kept = False
-        thread.answers = {}  # whoever still holds the thread must not hold these
+        # Whoever still holds the thread must not hold these.
+        thread.answers, thread.distinct = {}, {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,11 +34,13 @@ class Rows:
 class Passing(Sequence[NodeInfo]):
     """The nodes of some rows that pass; most are never looked at."""
 
-    def __init__(self, nodes: Sequence[NodeInfo | None], rows: Rows, passes: bytes) -> None:
+    def __init__(
+        self, nodes: Sequence[NodeInfo | None], rows: Rows, passes: bytes, *, count: int
+    ) -> None:
         self._nodes = nodes
         self._rows = rows
         self._passes = passes
-        self._count = passes.count(1)
+        self._count = count
 
     def __len__(self) -> int:
         return self._count

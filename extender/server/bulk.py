@@ -44,6 +44,7 @@ class Told:
     body: bytes
     evaluations: list[Evaluation]
     passes: bytes = b""  # of each name, whether it passes
+    passed: int = 0
     plugins: frozenset[str] = frozenset()  # that refused a node
     findings: frozenset[Finding] = frozenset()
 
@@ -70,7 +71,7 @@ class Case(Generic[P]):
 
     def passing(self, told: Told) -> Sequence[NodeInfo]:
         """The nodes that pass, found when somebody looks at them."""
-        return Passing(self.table.frozen(), self.rows, told.passes)
+        return Passing(self.table.frozen(), self.rows, told.passes, count=told.passed)
 
 
 class Bulk:
@@ -146,7 +147,7 @@ class Bulk:
         judging = [e for e in ledger.evaluations if e.extension_point is ExtensionPoint.FILTER]
         passes = bytes(status.code is Code.SUCCESS for status in statuses)
         findings = frozenset(ledger.findings)
-        told = Told(verdict.body, judging, passes, verdict.plugins, findings)
+        told = Told(verdict.body, judging, passes, verdict.passed, verdict.plugins, findings)
         self._keep(case.listing, case.key, told)
 
     def learn_scores(self, case: Case[ScorePrecedent], body: bytes, ledger: Ledger) -> None:
@@ -198,6 +199,7 @@ def _filtered(case: Case[FilterPrecedent], judgement: Judgement, codes: bytes) -
         body,
         judgement.evaluations(codes),
         codes.translate(_PASSES),
+        codes.count(0),
         frozenset(status.plugin for status in present.values()),
         frozenset[Finding]().union(*(status.findings for status in present.values())),
     )

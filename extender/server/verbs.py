@@ -63,7 +63,7 @@ class Verbs:
         else:
             verdict = Verdict(
                 told.body,
-                told.passes.count(1),
+                told.passed,
                 self._bulk.filter_ledger(case, told),
                 told.plugins,
                 case.precedent.settled,

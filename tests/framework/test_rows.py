@@ -15,7 +15,7 @@ def test_rows_are_picked_in_the_order_of_the_request() -> None:
 
 
 def test_who_passes_is_found_when_it_is_looked_at() -> None:
-    passing = Passing((*NODES, None), Rows([2, 0, 1], 4), b"\1\0\1")
+    passing = Passing((*NODES, None), Rows([2, 0, 1], 4), b"\1\0\1", count=2)
 
     assert len(passing) == 2
     assert [node.name for node in passing] == ["c", "b"]
@@ -24,4 +24,4 @@ def test_who_passes_is_found_when_it_is_looked_at() -> None:
 
 
 def test_all_in_order() -> None:
-    assert list(Passing(NODES, Rows([0, 1, 2], 3), b"\1\1\1")) == NODES
+    assert list(Passing(NODES, Rows([0, 1, 2], 3), b"\1\1\1", count=3)) == NODES
