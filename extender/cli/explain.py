@@ -36,8 +36,8 @@ _PAGE: Final = Page(
     The pod is a manifest (POD is a file, or '-' for standard input), or with -n the name of a pod
     in the cluster. A manifest may be a Pod or a workload with a pod template; where a file holds
     several, name the file with -f and choose one by POD. The cluster is that of --cluster, of
-    --kubeconfig, or the one that the command runs in. Put POD before --cluster, which takes all
-    paths that follow it.
+    --kubeconfig, or the one that the command runs in. POD may stand before
+    --cluster or after its paths.
 
     A live cluster is read with the rights of whoever runs the command: 'get' on the pod, 'list'
     on nodes, and on pods or claims, volumes and storage classes if the pod spreads or has claims.
@@ -88,6 +88,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 def run(arguments: argparse.Namespace) -> int:
     """Explain one pod."""
+    _take_pod_from_paths(arguments)
     config = flags.effective_config(arguments)
     server = None if config.cluster_files else sources.api_server(config.kubeconfig)
     subject = _subject(arguments, config, server)
@@ -112,6 +113,15 @@ def run(arguments: argparse.Namespace) -> int:
     return _exit_code(explanation)
 
 
+def _take_pod_from_paths(arguments: argparse.Namespace) -> None:
+    """--cluster takes all paths that follow it, the pod too where it comes last."""
+    paths = vars(arguments)["--cluster"]
+    if arguments.pod is not None or len(paths or ()) < 2:
+        return
+    if arguments.filename is None or not Path(paths[-1]).exists():
+        arguments.pod = paths.pop()
+
+
 def _exit_code(explanation: Explanation) -> int:
     if explanation.derivation is not None:
         return 0 if derivation_tables.passes(explanation.derivation) else 1
@@ -125,12 +135,7 @@ def _subject(arguments: argparse.Namespace, config: Config, server: ApiServer | 
     if file is not None:
         return _chosen(_in_file(file, namespace), file, name)
     if name is None:
-        raise ConfigError(
-            [
-                "which pod? Give a file, '-', or -n NAMESPACE POD"
-                " (a POD after --cluster is read as one of its paths: put it first)"
-            ]
-        )
+        raise ConfigError(["which pod? Give a file, '-', or -n NAMESPACE POD"])
     if config.cluster_files:
         return _in_cluster_files(config.cluster_files, namespace, name)
     if server is None:

@@ -94,6 +94,20 @@ def test_a_pod_from_standard_input() -> None:
     assert ended.stdout == (GOLDEN / "example.txt").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("golden", "arguments"),
+    [
+        ("example", (*EXAMPLE[1:], EXAMPLE[0])),
+        ("pending", ("-n", "shop", "--cluster", CLUSTER, "pending")),
+        ("web", ("-f", PODS, "--cluster", CLUSTER, "web")),
+    ],
+)
+def test_the_pod_may_stand_behind_the_cluster(golden: str, arguments: tuple[str, ...]) -> None:
+    expected = (GOLDEN / f"{golden}.txt").read_text(encoding="utf-8")
+
+    assert explained(*arguments).out == expected
+
+
 def test_gates_and_the_configuration_count(tmp_path: Path) -> None:
     file = tmp_path / "leeway.yaml"
     file.write_text(
