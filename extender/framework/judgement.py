@@ -4,6 +4,7 @@ Each plugin is asked about every key of its column, and what it says becomes byt
 Bytes are joined as one large integer, so that "the first refusal stands" is an `&` and an `|`.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -19,6 +20,22 @@ MAX_STATUSES: Final = 256
 _ALL: Final = 0xFF
 
 
+@dataclass(frozen=True, slots=True)
+class Collapsed:
+    """Refusals that are told apart by their brief form only, because they are too many."""
+
+    places: bytes  # of those refusals, among the statuses
+    rows: tuple[int, ...]  # that each of the full reasons has in the table, the most first
+
+    def has_more_than(self, reasons: int, codes: bytes) -> bool:
+        """Whether these codes surely stand for more than so many full reasons.
+
+        No row may be among them twice.
+        """
+        refused = len(codes) - len(codes.translate(None, self.places))
+        return refused > sum(self.rows[:reasons])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Judgement:
     """One status a row, as its place in `statuses`; the first of those is a pass."""
@@ -29,6 +46,7 @@ class Judgement:
     # What answers from it depend on: equal for judgements of which nobody could tell apart.
     wording: Hashable
     seconds: tuple[float, ...] = ()  # that the plugins took
+    collapsed: "Collapsed | None" = None
 
     def present(self, codes: bytes) -> dict[int, Status]:
         """The refusals that are among these codes."""
@@ -71,6 +89,20 @@ def judge(
     fits a byte, or would have to be asked about more than `most` keys.
     """
     statuses = _Statuses()
+    found = _judge(threads, table, statuses, most=most, clock=clock)
+    if statuses.overflow:
+        found = _judge(threads, table, _Statuses(brief=True), most=most, clock=clock)
+    return found
+
+
+def _judge(
+    threads: Sequence[FilterThread],
+    table: NodeTable,
+    statuses: "_Statuses",
+    *,
+    most: int,
+    clock: Clock,
+) -> Judgement | None:
     codes, reach = 0, int.from_bytes(bytes((_ALL,)) * len(table), "little")
     seconds = []
     for name, question, thread in threads:
@@ -91,6 +123,7 @@ def judge(
         names,
         (names, *statuses.places),
         tuple(seconds),
+        statuses.collapsed(),
     )
 
 
@@ -118,29 +151,55 @@ def _said(
             continue
         if status.code in (Code.SUCCESS, Code.ERROR):
             return None
-        place = statuses.place(status)
-        if place >= MAX_STATUSES:
+        place = statuses.place(status, column.rows_with(code))
+        if statuses.overflow:
             return None
         refusals[code], passes[code] = place, 0
     return refusals, passes
 
 
 class _Statuses:
-    """The statuses that were given, those of one wording once."""
+    """The statuses that were given, those of one wording once.
 
-    def __init__(self) -> None:
+    If `brief`, those that have a brief form are one if that is the same; but a status that noticed
+    something stays by itself.
+    """
+
+    def __init__(self, *, brief: bool = False) -> None:
         self.all = [SUCCESS]
         self.places: dict[Hashable, int] = {}
+        self._brief = brief
         self._known: dict[int, int] = {}  # by identity
+        self._collapsed: set[int] = set()
+        self._rows: Counter[tuple[str, ...]] = Counter()
 
-    def place(self, status: Status) -> int:
+    def place(self, status: Status, rows: int) -> int:
         place = self._known.get(id(status))
+        collapses = self._brief and bool(status.brief) and not status.findings
         if place is None:
-            place = self.places.setdefault(_wording(status), len(self.all))
+            wording = _brief_wording(status) if collapses else _wording(status)
+            place = self.places.setdefault(wording, len(self.all))
             self._known[id(status)] = place
             if place == len(self.all):
                 self.all.append(status)
+        if collapses:
+            self._rows[status.reasons] += rows
+            self._collapsed.add(place)
         return place
+
+    @property
+    def overflow(self) -> bool:
+        return len(self.all) > MAX_STATUSES
+
+    def collapsed(self) -> Collapsed | None:
+        if not self._collapsed:
+            return None
+        rows = sorted(self._rows.values(), reverse=True)
+        return Collapsed(bytes(self._collapsed), tuple(rows))
+
+
+def _brief_wording(status: Status) -> Hashable:
+    return status.plugin, status.code is Code.UNSCHEDULABLE, status.brief
 
 
 def _wording(status: Status) -> Hashable:

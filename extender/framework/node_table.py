@@ -50,6 +50,10 @@ class Column:
         """How many codes there are, the one for an empty row too."""
         return len(self._counts)
 
+    def rows_with(self, code: int) -> int:
+        """How many rows have a code."""
+        return self._counts[code]
+
     def present(self) -> Iterator[tuple[int, Hashable, NodeInfo]]:
         """The codes that any row has, with their keys, and a node for each."""
         keys = zip(count(1), self._keys, self._samples, strict=False)

@@ -104,7 +104,10 @@ class Bulk:
             key = case.listing.serial, case.table.layout, judgement.codes, judgement.wording
         told = self._answers.get(key)
         if told is None and judgement is not None:
-            told = _filtered(case, judgement, case.rows.pick(judgement.codes))
+            codes = case.rows.pick(judgement.codes)
+            if not _is_told(case.listing, judgement, codes):
+                return self._answers.get(case.key)
+            told = _filtered(case, judgement, codes)
             self._keep(case.listing, key, told)
         if told is not None and case.carried is not None:
             # What is kept for whole nodes are the refusals; the nodes are those of the request.
@@ -188,9 +191,17 @@ class Bulk:
         return None if rows is None else (listing, table, rows)
 
 
+def _is_told(listing: Listing, judgement: Judgement, codes: bytes) -> bool:
+    """Whether a judgement has all that an answer says: brief reasons are told if there are many."""
+    collapsed = judgement.collapsed
+    return collapsed is None or (
+        listing.distinct and collapsed.has_more_than(messages.MAX_DETAILED_REASONS, codes)
+    )
+
+
 def _filtered(case: Case[FilterPrecedent], judgement: Judgement, codes: bytes) -> Told:
     present = judgement.present(codes)
-    texts = messages.reason_texts(present)
+    texts = messages.reason_texts(present, brief=judgement.collapsed is not None)
     if case.carried is None:
         body = fragments.filter_answer(case.listing, codes, texts)
     else:

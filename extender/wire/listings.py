@@ -35,11 +35,19 @@ class Listing:
         self.kept = False  # it may come again, so that answers about it are worth keeping
         self.names = names
         self.text = text
+        self._distinct: bool | None = None
         self._layout = 0
         self._rows: Rows | None = None
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @property
+    def distinct(self) -> bool:
+        """Whether no name is there twice."""
+        if self._distinct is None:
+            self._distinct = len(set(self.names)) == len(self.names)
+        return self._distinct
 
     def rows(self, table: NodeTable) -> Rows | None:
         """Where the names are in a table; None if it does not know one of them."""

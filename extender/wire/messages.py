@@ -268,7 +268,9 @@ def _filter_answer(
     return FilterAnswer(_ENCODER.encode(result), sum(passes), len(refused), error)
 
 
-def reason_texts(distinct: Mapping[int, Status | None] | Mapping[int, Status]) -> dict[int, str]:
+def reason_texts(
+    distinct: Mapping[int, Status | None] | Mapping[int, Status], *, brief: bool = False
+) -> dict[int, str]:
     """The text of each refusal among the statuses; brief ones where there are too many."""
     refusals = {
         key: status
@@ -277,7 +279,8 @@ def reason_texts(distinct: Mapping[int, Status | None] | Mapping[int, Status]) -
     }
     detailed = {", ".join(s.reasons) for s in refusals.values() if s is not None and s.brief}
     too_many = (
-        len(detailed) > MAX_DETAILED_REASONS
+        brief
+        or len(detailed) > MAX_DETAILED_REASONS
         or sum(len(text.encode(errors="replace")) for text in detailed) > MAX_DETAILED_REASON_BYTES
     )
     return {key: _reason_text(status, brief=too_many) for key, status in refusals.items()}

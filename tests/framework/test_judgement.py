@@ -4,9 +4,11 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import pytest
+
 from extender.framework import judgement
 from extender.framework.interface import SUCCESS, Code, Status, success, unresolvable
-from extender.framework.judgement import Judgement
+from extender.framework.judgement import Collapsed, Judgement
 from extender.framework.ledger import Evaluation
 from extender.framework.memory import Thread
 from extender.framework.node_table import NodeTable
@@ -136,6 +138,47 @@ def test_a_remembered_answer_is_not_asked_for_again() -> None:
     assert isinstance(question, Question)
     assert question.asked == ["a", "c"]
     assert known.answers["a"].plugin == "P"
+
+
+def test_too_many_refusals_are_told_apart_by_their_brief_form(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(judgement, "MAX_STATUSES", 4)
+    refusals = {
+        "a": unresolvable("x: 1", brief="x"),
+        "b": unresolvable("x: 2", brief="x"),
+        "c": unresolvable("y: 1", brief="y"),
+        "d": NO,
+    }
+
+    result = judged(thread("P", **refusals), names="abcde")
+
+    assert result is not None
+    assert result.codes == b"\1\1\2\3\0"
+    assert result.collapsed == Collapsed(b"\1\2", (1, 1, 1))
+    assert counted(result.evaluations(result.codes))[0][1] == {
+        "UnschedulableAndUnresolvable": 4,
+        "Success": 1,
+    }
+    assert judged(thread("P", **refusals), names="abe").collapsed is None  # type: ignore[union-attr]
+
+
+def test_who_noticed_something_is_never_collapsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judgement, "MAX_STATUSES", 2)
+    refusals = {
+        "a": unresolvable("x: 1", brief="x", findings=ODD),
+        "b": unresolvable("x: 2", brief="x"),
+    }
+
+    assert judged(thread("P", **refusals)) is None
+
+
+def test_how_many_full_reasons_codes_stand_for_at_least() -> None:
+    collapsed = Collapsed(b"\1\2", (3, 2, 1))
+
+    assert collapsed.has_more_than(1, b"\1\1\2\2\0\3")
+    assert not collapsed.has_more_than(1, b"\1\1\2\0\3\3")
+    assert not collapsed.has_more_than(9, b"\1\1\1\1\2\2")
 
 
 def test_what_is_more_than_a_byte_a_row_is_left_to_others() -> None:

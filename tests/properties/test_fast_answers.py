@@ -6,17 +6,20 @@ from collections.abc import Iterable
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extender.cluster.cache import ClusterCache
 from extender.cluster.resources import key_of
 from extender.config.schema import Config
+from extender.framework import judgement
 from extender.framework.snapshot import Snapshot
 from extender.model.core_v1 import Node, PlacedPod
 from extender.server.answers import Answer
 from extender.server.profiles import Profiles
 from extender.server.verbs import Verbs
+from extender.wire import messages
 from tests.builders import (
     JSON,
     node_json,
@@ -179,10 +182,24 @@ def listed(document: Any) -> Iterable[str]:
 
 
 @settings(deadline=None, max_examples=150)
-@given(asking=st.tuples(pods(), pods()), first=st.tuples(*map(nodes, NAMES)), steps=STEPS)
+@given(
+    few=st.booleans(),
+    asking=st.tuples(pods(), pods()),
+    first=st.tuples(*map(nodes, NAMES)),
+    steps=STEPS,
+)
 def test_what_is_remembered_is_what_would_be_said(
-    asking: tuple[JSON, ...], first: tuple[JSON, ...], steps: list[Any]
+    few: bool, asking: tuple[JSON, ...], first: tuple[JSON, ...], steps: list[Any]
 ) -> None:
+    # With `few`, five nodes are enough to have more statuses and reasons than is usual.
+    with pytest.MonkeyPatch.context() as patch:
+        if few:
+            patch.setattr(judgement, "MAX_STATUSES", 2)
+            patch.setattr(messages, "MAX_DETAILED_REASONS", 1)
+        ask_in_turn(asking, first, steps)
+
+
+def ask_in_turn(asking: tuple[JSON, ...], first: tuple[JSON, ...], steps: list[Any]) -> None:
     profiles = Profiles(Config())
     ours, others = Cluster(), Cluster()
     fast = Verbs(ours, profiles, min_nodes=1)

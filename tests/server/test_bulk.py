@@ -124,7 +124,7 @@ def test_few_nodes_are_judged_one_by_one(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_what_is_found_one_by_one_is_kept_until_something_changes() -> None:
-    # More different refusals than fit a byte, and as many scores.
+    # More different refusals than fit a byte, even in brief, and as many scores.
     names = tuple(f"n{i}" for i in range(300))
     asked = Cluster(*(node_json(n, taint(n), labels={"n": str(i)}) for i, n in enumerate(names)))
     terms = [(1, [requirement("n", "Gt", str(i))]) for i in range(299)]
@@ -145,6 +145,20 @@ def test_what_is_found_one_by_one_is_kept_until_something_changes() -> None:
     asked.put(node_json("n7"))
     assert json.loads(asked.ask("filter", pod, names).body)["NodeNames"] == ["n7"]
     assert asked.ask("prioritize", pod, names).body is not scored.body
+
+
+def test_many_reasons_are_told_in_brief_whoever_is_asked_about() -> None:
+    names = tuple(f"n{i}" for i in range(300))
+    asked = Cluster(*(node_json(name, taint("slot", name)) for name in names))
+    plain = Cluster(*(node_json(name, taint("slot", name)) for name in names))
+    plain.verbs = Verbs(plain, Profiles(Config()), min_nodes=1_000)
+
+    for some in (names, names[:11], names[:10], (names[0],) * 12, names[::-1]):
+        for _ in range(3):
+            answer = asked.ask("filter", names=some)
+            assert json.loads(answer.body) == json.loads(plain.ask("filter", names=some).body)
+    brief = "node(s) had untolerated taint {slot}"
+    assert asked.ask("filter", names=names).body.decode().count(brief) == 300
 
 
 def test_a_score_that_cannot_be_compared_is_left_to_who_tells(
