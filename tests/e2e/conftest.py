@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e import binaries, prometheus
+from tests.e2e import binaries, prometheus, shells
 from tests.e2e.cluster import Cluster
 from tests.e2e.controlplane import ROOT, ControlPlane
 from tests.e2e.objects import EXTENDED, WHOLE_NODES
@@ -27,7 +27,8 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         binaries.obtain()
         prometheus.obtain()
-    except (binaries.BinariesError, prometheus.PrometheusError) as exc:
+        shells.obtain()
+    except (binaries.BinariesError, prometheus.PrometheusError, shells.ShellError) as exc:
         raise pytest.UsageError(str(exc)) from exc
 
 

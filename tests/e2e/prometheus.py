@@ -1,19 +1,16 @@
-"""Prometheus and promtool out of Debian's package, unpacked beside the control plane's binaries.
-
-The package is downloaded and unpacked, not installed: it would start a service.
-"""
+"""Prometheus and promtool: those that are installed, or those of Debian's package."""
 
 import os
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 import aiohttp
 import yaml
 
 from tests.builders import JSON
-from tests.e2e import credentials
+from tests.e2e import credentials, packages
+from tests.e2e.packages import PackageError
 from tests.e2e.processes import Process, free_port
 
 TOOLS = ("prometheus", "promtool")
@@ -33,45 +30,17 @@ def obtain() -> Path:
     found = shutil.which("promtool")
     if found and not _missing(Path(found).parent):
         return Path(found).parent
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = cache / "leeway" / "prometheus"
-    if _missing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        _download(folder)
-    return folder
+    try:
+        return packages.unpacked("prometheus") / "usr/bin"
+    except PackageError as exc:
+        raise PrometheusError(
+            f"Prometheus cannot be had: {exc}; install it, or name a folder with prometheus and"
+            " promtool in LEEWAY_PROMETHEUS_BIN"
+        ) from exc
 
 
 def _missing(folder: Path) -> list[str]:
     return [tool for tool in TOOLS if not (folder / tool).is_file()]
-
-
-def _download(folder: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        # Where the lists are older than the mirror the first try fails; only root may renew them.
-        try:
-            _run(scratch, "apt-get", "download", "prometheus")
-        except PrometheusError:
-            _run(scratch, "apt-get", "update")
-            _run(scratch, "apt-get", "download", "prometheus")
-        package = next(Path(scratch).glob("*.deb"))
-        _run(scratch, "dpkg-deb", "--extract", package.name, ".")
-        for tool in TOOLS:
-            (Path(scratch) / "usr/bin" / tool).replace(folder / tool)
-
-
-def _run(folder: str, *command: str) -> None:
-    why = "it is not installed"
-    if shutil.which(command[0]) is not None:
-        done = subprocess.run(  # noqa: S603 - fixed arguments
-            command, cwd=folder, capture_output=True, text=True, check=False
-        )
-        if done.returncode == 0:
-            return
-        why = (done.stderr.strip() or "no output").splitlines()[-1]
-    raise PrometheusError(
-        f"Prometheus cannot be had: {' '.join(command[:2])} says: {why}; install it, or name a"
-        " folder with prometheus and promtool in LEEWAY_PROMETHEUS_BIN"
-    )
 
 
 def promtool(*arguments: str | Path) -> str:
