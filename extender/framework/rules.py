@@ -5,6 +5,7 @@ Raises AnnotationError where an annotation cannot be read; a plugin turns that i
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Final, Literal
 
@@ -27,7 +28,7 @@ class Refusal:
     annotation_only: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PodTolerations:
     """Both lists of a pod, apart, because NoExecute taints tell them apart."""
 
@@ -37,6 +38,10 @@ class PodTolerations:
 
     def joined(self) -> Tolerations:
         """Both as one list."""
+        return self._joined
+
+    @cached_property
+    def _joined(self) -> Tolerations:
         return self.native.joined(self.annotated)
 
     def first_refusal(
