@@ -16,8 +16,8 @@ from bench.cluster import MIXED, SLOT
 from bench.rounds import Pair, Step, figures
 from bench.workloads import Rules
 
-NODES: Final = (100, 500, 1_000, 2_000, 5_000, 10_000, 15_000)
-TAINT_SETS: Final = (1, 10, 100, 1_000, 2_500, 5_000)
+NODES: Final = (100, 1_000, 5_000, 10_000, 15_000)
+TAINT_SETS: Final = (1, 100, 1_000, 2_500, 5_000)
 TOLERATIONS: Final = (1, 4, 16, 64, 128, 256)
 LINES: Final = ("repeated, listed", "repeated, shuffled", "new rules, shuffled")
 

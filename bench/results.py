@@ -116,7 +116,7 @@ def _memory(memory: Mapping[str, Any]) -> str:
     verdict = "met" if memory["growth"] <= memory["goal"] else "missed"
     return (
         f"Memory over {memory['requests']} requests: {memory['rss'][0][1]:g} MB at first, at most"
-        f" {memory['after_a_fifth']:g} MB within the first fifth, {memory['at_the_end']:g} MB at"
-        f" the end; growth after the first fifth {memory['growth']:g} MB, goal"
+        f" {memory['by_half']:g} MB within the first half, {memory['at_the_end']:g} MB at"
+        f" the end; growth over the second half {memory['growth']:g} MB, goal"
         f" {memory['goal']:g} MB: {verdict}."
     )

@@ -6,6 +6,7 @@ of the ratios of its rounds: a round in which something else kept the machine bu
 
 import gc
 import statistics
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -13,6 +14,7 @@ from typing import Any, Final
 from bench.processes import Child
 
 MS: Final = 1_000.0
+SETTLE_SECONDS: Final = 0.0005
 NO_ERROR: Final = b'"Error":""}'
 
 
@@ -53,6 +55,7 @@ class Pair:
     kept: dict[str, Kept] = field(default_factory=dict)
     _calls: int = 0
     _sizes: set[int] = field(default_factory=set)
+    _open: list[tuple[Child, float, Times]] = field(default_factory=list)
 
     def run(self, steps: Iterable[Step]) -> None:
         """One round."""
@@ -67,13 +70,24 @@ class Pair:
                     kept.leeway.append(Times())
                     kept.floor.append(Times())
                 self._take(step, kept)
+            self._settle()
         finally:
             gc.enable()
 
+    def _settle(self) -> None:
+        """Read what the last calls computed. Not at once: the kernel does not count what a
+        process computes before it pauses, and a server still has some work after its answer."""
+        time.sleep(SETTLE_SECONDS)
+        for server, before, times in self._open:
+            times.cpu.append(server.cpu() - before)
+        self._open.clear()
+
     def _take(self, step: Step, kept: Kept) -> None:
         self._calls += 1
+        self._settle()
         if step.before is not None:
             step.before()
+            time.sleep(SETTLE_SECONDS)
         if self._calls % 2 and kept.answer_bytes:
             self._ask_floor(step, kept)
             self._ask_leeway(step, kept)
@@ -82,12 +96,12 @@ class Pair:
             self._ask_floor(step, kept)
 
     def _ask_leeway(self, step: Step, kept: Kept) -> None:
-        cpu = self.leeway.cpu()
+        before = self.leeway.cpu()
         seconds, answer = self.leeway.connection.post(f"/{step.verb}", step.body)
         if step.verb == "filter" and not bytes(answer[-12:]).endswith(NO_ERROR):
             raise SystemExit(f"{step.case}: {bytes(answer[-300:])!r}")
         kept.answer_bytes = len(answer)
-        _keep(step, kept.leeway[-1], seconds, self.leeway.cpu() - cpu)
+        self._keep(step, kept.leeway[-1], seconds, (self.leeway, before))
 
     def _ask_floor(self, step: Step, kept: Kept) -> None:
         """As many bytes as the last answer of this case had."""
@@ -95,15 +109,14 @@ class Pair:
         if kept.answer_bytes not in self._sizes:  # the floor makes them when it is asked first
             self._sizes.add(kept.answer_bytes)
             self.floor.connection.post(path, b"{}")
-        cpu = self.floor.cpu()
+        before = self.floor.cpu()
         seconds, _ = self.floor.connection.post(path, step.body)
-        _keep(step, kept.floor[-1], seconds, self.floor.cpu() - cpu)
+        self._keep(step, kept.floor[-1], seconds, (self.floor, before))
 
-
-def _keep(step: Step, times: Times, wall: float, cpu: float) -> None:
-    if step.counted:
-        times.wall.append(wall)
-        times.cpu.append(cpu)
+    def _keep(self, step: Step, times: Times, wall: float, cpu: tuple[Child, float]) -> None:
+        if step.counted:
+            times.wall.append(wall)
+            self._open.append((*cpu, times))
 
 
 def figures(kept: Kept) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def test_memory_is_looked_at_from_the_first_request_to_the_last(tmp_path: Path) 
     found = Endurance(tmp_path, requests=60, nodes=10).measure()
 
     assert [asked for asked, _ in found["rss"]] == list(range(61))
-    assert found["growth"] == pytest.approx(found["at_the_end"] - found["after_a_fifth"], abs=0.11)
+    assert found["growth"] == pytest.approx(found["at_the_end"] - found["by_half"], abs=0.11)
 
 
 @pytest.mark.parametrize("verb", ["filter", "prioritize"])
