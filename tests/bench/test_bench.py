@@ -17,6 +17,9 @@ from bench.ratios import Ratios, Size
 from bench.workloads import Workload, mixed_rules
 from tests.builders import JSON
 
+# A dozen servers are started, one after the other.
+pytestmark = pytest.mark.timeout(240)
+
 TINY = Size(nodes=12, whole=3, pods=5, rounds=2, calls=2, refused=4)
 CAPTURED = Path(__file__).parent.parent / "golden" / "captured"
 
