@@ -41,6 +41,10 @@ class AllowanceError(LeewayError):
     """CEL expressions need more work than is allowed here and now."""
 
 
+class EffortError(LeewayError):
+    """The rules of a pod take more comparisons than one call may do."""
+
+
 class DocumentError(LeewayError):
     """Text that is not the JSON or YAML it should be, with the line where that is known."""
 

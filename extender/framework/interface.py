@@ -13,6 +13,7 @@ from typing import Final, Literal, Protocol, runtime_checkable
 from extender.framework.node_info import Facet, NodeInfo
 from extender.framework.snapshot import Snapshot
 from extender.match.cel.programs import Programs
+from extender.match.effort import Effort
 from extender.match.findings import Finding
 from extender.match.gates import FeatureGates
 from extender.model.core_v1 import Pod
@@ -208,6 +209,8 @@ class Settings:
     no_execute: Literal["narrow", "join"] = "narrow"
     # Expressions that were compiled before, shared by all plugins.
     programs: Programs = field(default_factory=Programs, compare=False, repr=False)
+    # What comparing may still take in this call.
+    effort: Effort = field(default_factory=Effort, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,11 @@ class PodTolerations:
     annotated: Tolerations
     findings: frozenset[Finding]
 
+    @property
+    def size(self) -> int:
+        """How many tolerations there are."""
+        return len(self.native.matchers) + len(self.annotated.matchers)
+
     def joined(self) -> Tolerations:
         """Both as one list."""
         return self._joined

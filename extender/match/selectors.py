@@ -6,13 +6,14 @@ asked once.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from extender.match import comparisons
 from extender.match.findings import Finding, Noticed
 from extender.match.gates import FeatureGates
+from extender.match.pins import Pin, Pins
 from extender.model.core_v1 import (
     NodeAffinity,
     NodeSelector,
@@ -42,6 +43,7 @@ class Term:
     label_tests: tuple[LabelTest, ...]
     field_tests: tuple[FieldTest, ...]
     label_keys: frozenset[str]
+    pin: Pin | None = None  # what its first requirement asks for, if that is one of some values
 
     def matches(self, name: str, labels: Labels, noticed: Noticed) -> bool:
         """Whether a node of this name and these labels fulfils every requirement."""
@@ -51,18 +53,47 @@ class Term:
         )
 
 
+class Terms:
+    """Alternatives, in their order; those that a node cannot fulfil are not asked."""
+
+    def __init__(self, terms: Iterable[Term]) -> None:
+        self._terms = tuple(terms)
+        self._pins = Pins(term.pin for term in self._terms)
+        self.most = self._pins.most
+
+    def matching(self, name: str, labels: Labels, noticed: Noticed) -> Iterator[int]:
+        """The places of the terms that a node fulfils."""
+        return (
+            place
+            for place in self._pins.places(name, labels)
+            if self._terms[place].matches(name, labels, noticed)
+        )
+
+    def match(self, name: str, labels: Labels, noticed: Noticed) -> bool:
+        """Whether a node fulfils one of them."""
+        return next(self.matching(name, labels, noticed), None) is not None
+
+    def __iter__(self) -> Iterator[Term]:
+        return iter(self._terms)
+
+
 @dataclass(frozen=True, slots=True)
 class Required:
     """What a node must fulfil: exact labels, and one term of each selector."""
 
     labels: tuple[tuple[str, str], ...]
-    selectors: tuple[tuple[Term, ...], ...]
+    selectors: tuple[Terms, ...]
 
     def matches(self, name: str, labels: Labels, noticed: Noticed) -> bool:
         """Whether a node of this name and these labels may be used."""
         return all(labels.get(key) == value for key, value in self.labels) and all(
-            any(term.matches(name, labels, noticed) for term in terms) for terms in self.selectors
+            terms.match(name, labels, noticed) for terms in self.selectors
         )
+
+    @property
+    def most(self) -> int:
+        """How many terms one node can have to be asked about."""
+        return sum(terms.most for terms in self.selectors)
 
     def terms(self) -> Iterable[Term]:
         """Every term of every selector."""
@@ -73,11 +104,12 @@ class Required:
 class Preferred:
     """Terms with weights; what matches adds up."""
 
-    terms: tuple[tuple[int, Term], ...]
+    weights: tuple[int, ...]
+    terms: Terms
 
     def score(self, name: str, labels: Labels, noticed: Noticed) -> int:
         """The sum of the weights of the terms that a node fulfils."""
-        return sum(w for w, term in self.terms if term.matches(name, labels, noticed))
+        return sum(map(self.weights.__getitem__, self.terms.matching(name, labels, noticed)))
 
 
 def compile_required(
@@ -97,12 +129,10 @@ def compile_required(
     return Required(tuple((node_selector or {}).items()), selectors)
 
 
-def compile_selector(
-    selector: NodeSelector, gates: FeatureGates, noticed: Noticed
-) -> tuple[Term, ...]:
+def compile_selector(selector: NodeSelector, gates: FeatureGates, noticed: Noticed) -> Terms:
     """The terms that can match: an empty term selects nothing, a malformed one neither."""
     compiled = (compile_term(term, gates, noticed) for term in selector.node_selector_terms or ())
-    return tuple(term for term in compiled if term is not None)
+    return Terms(term for term in compiled if term is not None)
 
 
 def compile_preferred(
@@ -114,8 +144,11 @@ def compile_preferred(
     ]
     if not terms:
         return None
-    weighed = ((term.weight, _preference(term, gates, noticed)) for term in terms)
-    return Preferred(tuple((weight, term) for weight, term in weighed if term is not None))
+    weighed = [(term.weight, _preference(term, gates, noticed)) for term in terms]
+    return Preferred(
+        tuple(weight for weight, term in weighed if term is not None),
+        Terms(term for _, term in weighed if term is not None),
+    )
 
 
 def compile_term(term: NodeSelectorTerm, gates: FeatureGates, noticed: Noticed) -> Term | None:
@@ -130,7 +163,19 @@ def compile_term(term: NodeSelectorTerm, gates: FeatureGates, noticed: Noticed) 
     good_fields = tuple(test for test in field_tests if test is not None)
     if len(good_labels) < len(label_tests) or len(good_fields) < len(field_tests):
         return None
-    return Term(good_labels, good_fields, frozenset(r.key for r in expressions))
+    return Term(
+        good_labels, good_fields, frozenset(r.key for r in expressions), _pin(expressions, fields)
+    )
+
+
+def _pin(
+    expressions: Sequence[NodeSelectorRequirement], fields: Sequence[NodeSelectorRequirement]
+) -> Pin | None:
+    """What the first requirement that is asked pins the term to; labels are asked first."""
+    first = (*expressions, *fields)[0]
+    if first.operator != "In" or (not expressions and first.key != NAME_FIELD):
+        return None
+    return first.key if expressions else None, frozenset(first.values or ())
 
 
 def is_label_key(text: str) -> bool:
@@ -163,9 +208,11 @@ def _label_test(
         return None
     match requirement.operator:
         case "In" if values:
-            return lambda labels, _: labels.get(key) in values
+            wanted = frozenset(values)
+            return lambda labels, _: labels.get(key) in wanted
         case "NotIn" if values:
-            return lambda labels, _: labels.get(key) not in values
+            unwanted = frozenset(values)
+            return lambda labels, _: labels.get(key) not in unwanted
         case "Exists" if not values:
             return lambda labels, _: key in labels
         case "DoesNotExist" if not values:

@@ -19,6 +19,7 @@ from extender.framework.interface import (
 )
 from extender.framework.snapshot import LabelsFacet, NodeInfo, Snapshot
 from extender.match import selectors
+from extender.match.effort import EFFORT_OF_TERM, Effort
 from extender.match.findings import Finding, Noticed
 from extender.match.selectors import Preferred, Required
 from extender.model.core_v1 import NodeAffinity as NodeAffinityRules
@@ -54,7 +55,9 @@ class NodeAffinity:
         required = selectors.compile_required(
             node_selector, affinities, self.settings.gates, noticed
         )
-        return SKIP if required is None else _RequiredTerms(required, frozenset(noticed))
+        if required is None:
+            return SKIP
+        return _RequiredTerms(required, frozenset(noticed), self.settings.effort)
 
     def pre_score(self, pod: Pod, _snapshot: Snapshot) -> NodeScorer | Status:
         """Compile what the pod prefers; SKIP if it prefers nothing."""
@@ -64,7 +67,9 @@ class NodeAffinity:
         except AnnotationError as exc:
             return unresolvable(str(exc))
         preferred = selectors.compile_preferred(affinities, self.settings.gates, noticed)
-        return SKIP if preferred is None else _PreferredTerms(preferred, frozenset(noticed))
+        if preferred is None:
+            return SKIP
+        return _PreferredTerms(preferred, frozenset(noticed), self.settings.effort)
 
     def _affinities(self, pod: Pod) -> tuple[NodeAffinityRules | None, ...]:
         annotated = rules.annotated_affinity(pod, self.settings)
@@ -75,12 +80,14 @@ class NodeAffinity:
 class _RequiredTerms:
     required: Required
     findings: frozenset[Finding]
+    effort: Effort
 
     @property
     def facet(self) -> LabelsFacet:
         return LabelsFacet.of(self.required.terms(), (key for key, _ in self.required.labels))
 
     def filter(self, node: NodeInfo) -> Status:
+        self.effort.spend(EFFORT_OF_TERM * self.required.most)
         noticed: Noticed = set()
         if self.required.matches(node.name, node.labels, noticed):
             return success(frozenset(noticed))
@@ -91,12 +98,14 @@ class _RequiredTerms:
 class _PreferredTerms:
     preferred: Preferred
     findings: frozenset[Finding]
+    effort: Effort
 
     @property
     def facet(self) -> LabelsFacet:
-        return LabelsFacet.of(term for _, term in self.preferred.terms)
+        return LabelsFacet.of(self.preferred.terms)
 
     def score(self, node: NodeInfo) -> Score:
+        self.effort.spend(EFFORT_OF_TERM * self.preferred.terms.most)
         noticed: Noticed = set()
         return Score(self.preferred.score(node.name, node.labels, noticed), frozenset(noticed))
 

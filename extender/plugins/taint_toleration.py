@@ -18,6 +18,7 @@ from extender.framework.interface import (
 )
 from extender.framework.rules import PodTolerations, Refusal
 from extender.framework.snapshot import TAINTS, AttributeFacet, NodeInfo, Snapshot
+from extender.match.effort import Effort
 from extender.match.findings import Finding, Noticed
 from extender.match.taints import PREFER_NO_SCHEDULE, Tolerations
 from extender.model.core_v1 import Pod
@@ -56,7 +57,7 @@ class TaintToleration:
         except AnnotationError as exc:
             return unresolvable(str(exc))
         soft = tolerations.joined().for_effects("", PREFER_NO_SCHEDULE)
-        return _SoftTaints(soft, tolerations.findings)
+        return _SoftTaints(soft, tolerations.findings, self.settings.effort)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class _HardTaints:
         return self.by_carrier.findings
 
     def filter(self, node: NodeInfo) -> Status:
+        self.settings.effort.spend(self.by_carrier.size * len(node.taints.hard))
         noticed: Noticed = set()
         refusal = self.by_carrier.first_refusal(node.taints.hard, self.settings.no_execute, noticed)
         if refusal is None:
@@ -94,10 +96,12 @@ class _HardTaints:
 class _SoftTaints:
     tolerations: Tolerations
     findings: frozenset[Finding]
+    effort: Effort
     facet: ClassVar[AttributeFacet] = TAINTS
 
     def score(self, node: NodeInfo) -> Score:
         """How many soft taints are not tolerated."""
+        self.effort.spend(len(self.tolerations.matchers) * len(node.taints.soft))
         noticed: Noticed = set()
         count = sum(not self.tolerations.tolerates(taint, noticed) for taint in node.taints.soft)
         return Score(count, frozenset(noticed))

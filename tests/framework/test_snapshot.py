@@ -52,7 +52,7 @@ def test_what_terms_read_is_a_facet() -> None:
     terms = selectors.compile_selector(NodeSelector((by_label, by_name)), FeatureGates(), set())
 
     assert LabelsFacet.of(terms, ["zone"]) == LabelsFacet(("a", "b", "zone"), with_name=True)
-    assert LabelsFacet.of(terms[:1]) == LabelsFacet(("a", "b"))
+    assert LabelsFacet.of(list(terms)[:1]) == LabelsFacet(("a", "b"))
     assert LabelsFacet.of(()) == LabelsFacet(())
 
 

@@ -348,3 +348,27 @@ def test_is_label_key(text: str, expected: bool) -> None:
 )
 def test_is_label_value(text: str, expected: bool) -> None:
     assert selectors.is_label_value(text) is expected
+
+
+def test_what_stands_before_a_choice_is_still_read_and_noticed() -> None:
+    number = Requirement("a", "Gt", ("5",))
+    choice = Requirement("b", "In", ("x",))
+    affinity = NodeAffinity(NodeSelector((expressions(number, choice), expressions(choice))))
+    required = selectors.compile_required(None, [affinity], ALL_ON, set())
+    noticed: Noticed = set()
+
+    assert required is not None
+    assert not required.matches("node-1", {"a": "high"}, noticed)
+    assert noticed == {Finding("label", "integer", "a", "high")}
+
+
+def test_terms_are_asked_in_their_order() -> None:
+    number = Requirement("a", "Gt", ("5",))
+    choice = Requirement("b", "In", ("x",))
+    affinity = NodeAffinity(NodeSelector((expressions(choice), expressions(number))))
+    required = selectors.compile_required(None, [affinity], ALL_ON, set())
+    noticed: Noticed = set()
+
+    assert required is not None
+    assert required.matches("node-1", {"a": "high", "b": "x"}, noticed)
+    assert noticed == set()

@@ -264,3 +264,42 @@ async def test_what_is_dropped_to_make_room_is_counted() -> None:
         evictions = await sample(client, "leeway_cel_cache_evictions_total")
 
     assert evictions == 3
+
+
+# Compared with everything, and never less.
+WILDCARDS = [{"operator": "Lt", "value": str(-i), "effect": "NoSchedule"} for i in range(1, 50)]
+
+
+async def test_too_many_comparisons_are_an_error_and_the_next_call_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(expressions, "CALL_EFFORT", len(WILDCARDS) * 4)
+    greedy = pod_json(*WILDCARDS)
+    async with served(source=FixedSource(*NODES)) as client:
+        first = await client.ask("filter", names_request(greedy, *NAMES))
+        modest = await client.ask("filter", names_request(pod_json(), *NAMES))
+        second = await client.ask("filter", names_request(greedy, *NAMES))
+
+    assert first["Error"] == (
+        "TaintToleration: the rules of the pod take more comparisons over these nodes than one"
+        " call may do"
+    )
+    assert (first["NodeNames"], first["FailedAndUnresolvableNodes"]) == ([], {})
+    assert modest["Error"] == second["Error"] == ""
+    assert modest["FailedAndUnresolvableNodes"].keys() == set(NAMES)
+    assert second["FailedAndUnresolvableNodes"].keys() == set(NAMES)
+
+
+async def test_scores_that_take_too_many_comparisons_are_neutral(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    soft = [
+        node_json(name, taint("even", str(i), "PreferNoSchedule"))
+        for i, name in enumerate(NAMES[:2])
+    ]
+    greedy = pod_json(*({**each, "effect": "PreferNoSchedule"} for each in WILDCARDS))
+    monkeypatch.setattr(expressions, "CALL_EFFORT", 1)
+    async with served(source=FixedSource(*soft)) as client:
+        answer = await client.ask("prioritize", names_request(greedy, "n0", "n1"))
+
+    assert answer == [{"Host": "n0", "Score": 0}, {"Host": "n1", "Score": 0}]

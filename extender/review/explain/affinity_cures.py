@@ -99,7 +99,7 @@ class AffinityCure:
 
     def _matches(self, selector: NodeSelector, node: NodeInfo) -> bool:
         compiled = selectors.compile_selector(selector, self.settings.gates, set())
-        return any(term.matches(node.name, node.labels, set()) for term in compiled)
+        return compiled.match(node.name, node.labels, set())
 
     def _nearest(self, case: Case, selector: NodeSelector) -> _Failing | None:
         """The term with the fewest requirements that do not hold."""

@@ -1,0 +1,24 @@
+"""How much comparing one call may take, counted in rules and never timed."""
+
+import math
+from typing import Final
+
+from extender.errors import EffortError
+
+# Asking a term takes about as long as comparing three tolerations with a taint.
+EFFORT_OF_TERM: Final = 3
+
+
+class Effort:
+    """What may still be spent; who serves renews it for each call."""
+
+    def __init__(self) -> None:
+        self.left: float = math.inf
+
+    def spend(self, amount: int) -> None:
+        """So much is about to be done, a toleration asked about a taint being 1; or EffortError."""
+        self.left -= amount
+        if self.left < 0:
+            raise EffortError(
+                "the rules of the pod take more comparisons over these nodes than one call may do"
+            )
