@@ -106,8 +106,14 @@ def test_a_ratio_within_the_margin_passes() -> None:
     assert checking.worsened(committed, ["p"], lambda _: {"a": a_case(1.2 * results.MARGIN)}) == {}
 
 
+def test_more_time_without_more_cpu_is_the_machine() -> None:
+    interrupted = a_case(2.4) | {"leeway": {"cpu": 1.2}}
+
+    assert checking.worsened({"a": a_case(1.2)}, ["p"], lambda _: {"a": interrupted}) == {}
+
+
 def a_case(ratio: float) -> JSON:
-    return {"ratio": ratio, "goal": 1.25}
+    return {"ratio": ratio, "goal": 1.25, "leeway": {"cpu": ratio}, "floor": {"cpu": 1.0}}
 
 
 @pytest.mark.parametrize("page", pages.pages(), ids=lambda page: page.name)
