@@ -8,10 +8,10 @@ import msgspec
 from msgspec.structs import replace
 
 from extender.errors import DocumentError, ManifestError
-from extender.match.taints import NO_EXECUTE, NO_SCHEDULE
 from extender.model import documents
 from extender.model.core_v1 import ClaimSource, ObjectMeta, Pod, PodSpec, Toleration, Volume
 from extender.model.documents import Plain
+from extender.review import daemons
 
 # Where each kind has the template of its pods.
 TEMPLATES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -26,19 +26,6 @@ TEMPLATES: Final[Mapping[str, tuple[str, ...]]] = {
     "CronJob": ("spec", "jobTemplate", "spec", "template"),
 }
 DEFAULT_NAMESPACE: Final = "default"
-
-# v1.36 pkg/controller/daemon/util: AddOrUpdateDaemonPodTolerations.
-_OF_DAEMONS: Final = tuple(
-    Toleration(f"node.kubernetes.io/{name}", "Exists", "", effect)
-    for name, effect in (
-        ("not-ready", NO_EXECUTE),
-        ("unreachable", NO_EXECUTE),
-        ("disk-pressure", NO_SCHEDULE),
-        ("memory-pressure", NO_SCHEDULE),
-        ("pid-pressure", NO_SCHEDULE),
-        ("unschedulable", NO_SCHEDULE),
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +85,13 @@ def _subject(origin: str, kind: str, document: dict[str, Plain], namespace: str)
         pod = _with_claims(pod, document)
     spec = written.get("spec")
     return Subject(
-        _of_daemon(pod) if kind == "DaemonSet" else pod,
+        daemons.with_tolerations(pod) if kind == "DaemonSet" else pod,
         kind,
         "" if is_pod else name,
         TEMPLATES[kind],
-        _OF_DAEMONS if kind == "DaemonSet" else (),
+        daemons.TOLERATIONS if kind == "DaemonSet" else (),
         str(spec.get("nodeName") or "") if is_pod and isinstance(spec, dict) else "",
     )
-
-
-def _of_daemon(pod: Pod) -> Pod:
-    spec = pod.spec or PodSpec()
-    return replace(pod, spec=replace(spec, tolerations=(*(spec.tolerations or ()), *_OF_DAEMONS)))
 
 
 def _with_claims(pod: Pod, document: dict[str, Plain]) -> Pod:

@@ -13,25 +13,14 @@ from extender.framework import rules, runner
 from extender.framework.interface import Code, Settings
 from extender.framework.snapshot import NodeInfo, Snapshot
 from extender.match import carriers
-from extender.match.taints import NO_EXECUTE, NO_SCHEDULE
-from extender.model.core_v1 import ObjectMeta, Pod, PodSpec, Taint, Toleration
+from extender.match.taints import NO_EXECUTE
+from extender.model.core_v1 import ObjectMeta, Pod, PodSpec, Taint
 from extender.model.storage_v1 import StorageClass
+from extender.review import daemons
 from extender.review.allowances import SEMVER
 from extender.review.scan.objects import Ref, ScannedVolume
 
 _WAITS: Final = "WaitForFirstConsumer"
-# What the DaemonSet controller adds to every pod it makes.
-_OF_DAEMONS: Final = tuple(
-    Toleration(f"node.kubernetes.io/{name}", "Exists", effect=effect)
-    for name, effect in (
-        ("not-ready", NO_EXECUTE),
-        ("unreachable", NO_EXECUTE),
-        ("disk-pressure", NO_SCHEDULE),
-        ("memory-pressure", NO_SCHEDULE),
-        ("pid-pressure", NO_SCHEDULE),
-        ("unschedulable", NO_SCHEDULE),
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +52,8 @@ def unseen_by_controller(
         native = _as_controllers_see(pod, settings.annotation_prefix)
         if native == pod:
             continue
-        ours = _fitting(_with_daemon_tolerations(pod), snapshot, nodes, settings)
-        theirs = _fitting(_with_daemon_tolerations(native), snapshot, nodes, settings)
+        ours = _fitting(daemons.with_tolerations(pod), snapshot, nodes, settings)
+        theirs = _fitting(daemons.with_tolerations(native), snapshot, nodes, settings)
         missing = tuple(n.name for n in nodes if n.name in ours and n.name not in theirs)
         stuck = tuple(n.name for n in nodes if n.name in theirs and n.name not in ours)
         yield UnseenByController(ref, missing, stuck)
@@ -125,12 +114,6 @@ def _as_controllers_see(pod: Pod, prefix: str) -> Pod:
         kept = {name: text for name, text in annotations.items() if name not in ours}
         meta = msgspec.structs.replace(meta, annotations=kept)
     return Pod(meta, spec)
-
-
-def _with_daemon_tolerations(pod: Pod) -> Pod:
-    spec = pod.spec or PodSpec()
-    every = (*(spec.tolerations or ()), *_OF_DAEMONS)
-    return Pod(pod.metadata, msgspec.structs.replace(spec, tolerations=every))
 
 
 def _fitting(
