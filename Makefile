@@ -41,7 +41,7 @@ test: $(STAMP)  ## Run the tests.
 .PHONY: cov
 cov: $(STAMP)  ## Run the tests with branch coverage and its gates.
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -p no:randomly
+	$(BIN)/coverage run -m pytest -p no:randomly -n 2
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 	$(BIN)/coverage report --fail-under=100 --include='extender/model/*,extender/match/*,extender/framework/*,extender/plugins/*,extender/wire*' > /dev/null || { $(BIN)/coverage report --include='extender/model/*,extender/match/*,extender/framework/*,extender/plugins/*,extender/wire*'; echo 'The pure rooms and the wire must be covered wholly.' >&2; exit 1; }
