@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from extender.framework.interface import NodeScorer, Score
+from extender.framework.means import weighted_mean
 from extender.framework.memory import Thread
 from extender.framework.node_info import NodeInfo
 from extender.framework.node_table import NodeTable
-from extender.framework.runner import weighted_mean
 
 # A combination of raw scores is a byte.
 MAX_COMBINATIONS: Final = 256

@@ -6,15 +6,14 @@ that reached it. The clock is a parameter, because the core has none.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress
-from operator import mul, not_
-from typing import Final, TypeVar
+from itertools import compress, repeat
+from operator import not_
+from typing import TypeVar
 
-from extender.framework import narrowing
+from extender.framework import means, narrowing
 from extender.framework.interface import (
-    MAX_NODE_SCORE,
     SUCCESS,
     Code,
     ExtensionPoint,
@@ -30,9 +29,6 @@ from extender.framework.memory import Memory, Thread
 from extender.framework.snapshot import NodeInfo, Snapshot
 from extender.model.core_v1 import Pod
 
-MAX_EXTENDER_PRIORITY: Final = 10
-
-Case = tuple[Hashable, ...]
 # A plugin's name, its question, and what is remembered of it.
 FilterThread = tuple[str, NodeFilter, Thread[NodeFilter, Status]]
 Q = TypeVar("Q", NodeFilter, NodeScorer)
@@ -51,7 +47,7 @@ class FilterResult:
 
 @dataclass(frozen=True, slots=True)
 class ScoreResult:
-    """One score of 0 to MAX_EXTENDER_PRIORITY a candidate, in the order of the candidates."""
+    """One score of 0 to 10 a candidate, in the order of the candidates."""
 
     scores: Sequence[int]
     ledger: Ledger
@@ -77,7 +73,7 @@ def run_filter(
     if isinstance(threads, Status):
         return FilterResult([threads] * len(candidates), ledger, threads)
 
-    statuses: list[Status] = [SUCCESS] * len(candidates)
+    refusals: dict[int, Status] = {}
     reached: Sequence[int] = range(len(candidates))
     nodes = candidates
     for name, question, thread in threads:
@@ -89,14 +85,26 @@ def run_filter(
         if len(passing) == len(verdicts):
             continue
         passes = list(map(passing.__contains__, column))
-        for index, key in compress(zip(reached, column, strict=True), map(not_, passes)):
-            statuses[index] = verdicts[key]
+        refusals.update(_refusals(reached, column, verdicts, passes))
         reached = list(compress(reached, passes))
         nodes = list(compress(nodes, passes))
+    statuses = list(map(refusals.get, range(len(candidates)), repeat(SUCCESS)))
     questions = {name: question for name, question, _ in threads}
     if narrow and nodes:
         narrowing.narrow(questions, statuses, reached, nodes, ledger)
     return FilterResult(statuses, ledger, questions=questions)
+
+
+def _refusals(
+    reached: Sequence[int],
+    column: Sequence[Hashable],
+    verdicts: Mapping[Hashable, Status],
+    passes: Sequence[bool],
+) -> Iterable[tuple[int, Status]]:
+    """The places that do not pass, each with what was said of it."""
+    fails = list(map(not_, passes))
+    said = map(verdicts.__getitem__, compress(column, fails))
+    return zip(compress(reached, fails), said, strict=True)
 
 
 def parse_filters(
@@ -148,7 +156,7 @@ def run_score(
                 weighed.append((weight, column, scores))
         elif thread.outcome.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
             return silent  # a rule of the pod cannot be read: no node is better than another
-    return ScoreResult(_weighted_means(weighed), ledger) if weighed else silent
+    return ScoreResult(means.weighted_means(weighed), ledger) if weighed else silent
 
 
 def explain(
@@ -226,16 +234,18 @@ def _judge(
     verdicts: dict[Hashable, Status] = {}
     try:
         column = question.facet.column(nodes)
-        for key, node in dict(zip(column, nodes, strict=True)).items():
-            verdict = answers.get(key)
-            if verdict is None:
-                verdict = answers[key] = signed_verdict(name, question, node)
-            verdicts[key] = verdict
+        counts = Counter(column)
+        if not counts.keys() <= answers.keys():
+            for key, node in dict(zip(column, nodes, strict=True)).items():
+                if key not in answers:
+                    answers[key] = signed_verdict(name, question, node)
+        verdicts = {key: answers[key] for key in counts}
     except Exception as exc:  # noqa: BLE001 - becomes the answer's Error, signed
         column = [None] * len(nodes)
+        counts = Counter(column)
         verdicts = {None: replace(ledger.fault(exc), plugin=name)}
     codes: Counter[Code] = Counter()
-    for key, count in Counter(column).items():
+    for key, count in counts.items():
         codes[verdicts[key].code] += count
         ledger.findings |= verdicts[key].findings
     seconds = ledger.clock() - since
@@ -271,25 +281,3 @@ def _score(
     seconds = ledger.clock() - since
     ledger.evaluations.append(Evaluation(name, ExtensionPoint.SCORE, {code: len(nodes)}, seconds))
     return column, scores
-
-
-def _weighted_means(
-    weighed: Sequence[tuple[int, Sequence[Hashable], Mapping[Hashable, int]]],
-) -> Sequence[int]:
-    """The mean over all weights of each candidate."""
-    cases: list[Case] = list(zip(*(column for _, column, _ in weighed), strict=True))
-    weights = [weight for weight, _, _ in weighed]
-    scaled: dict[Case, int] = {
-        case: weighted_mean(
-            weights, [scores[key] for key, (_, _, scores) in zip(case, weighed, strict=True)]
-        )
-        for case in set(cases)
-    }
-    return list(map(scaled.__getitem__, cases))
-
-
-def weighted_mean(weights: Sequence[int], scores: Sequence[int]) -> int:
-    """The mean of scores of 0 to 100, scaled to the extender's 10 and rounded half up."""
-    unit = MAX_NODE_SCORE * sum(weights)
-    total: int = sum(map(mul, weights, scores))
-    return (2 * MAX_EXTENDER_PRIORITY * total + unit) // (2 * unit)

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from operator import attrgetter
 from typing import Final
 
@@ -24,6 +25,9 @@ __all__ = [
     "TaintSet",
     "snapshot_of",
 ]
+
+
+_LABELS: Final = attrgetter("labels")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +84,9 @@ class LabelsFacet:
 
     def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
         """The values of each node, None for a label it does not carry."""
+        labels = list(map(_LABELS, nodes))
         columns: list[list[str | None]] = [
-            [node.labels.get(key) for node in nodes] for key in self.keys
+            list(map(dict.get, labels, repeat(key))) for key in self.keys
         ]
         if self.with_name:
             columns.append([node.name for node in nodes])

@@ -1,6 +1,6 @@
 """An answer to kube-scheduler, and what follows from a verdict on all nodes of a request."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Final
@@ -59,17 +59,19 @@ def verdict_of(args: FilterArgs, nodes: Sequence[NodeInfo | None], result: Filte
         judged = iter(result.statuses)
         statuses = [result.settled if node is None else next(judged) for node in nodes]
     answer = messages.encode_filter(args, statuses)
-    distinct = {id(status): status for status in result.statuses}.values()
+    # Nodes share few statuses: by identity all work per node is done in C.
+    ids = list(map(id, result.statuses))
+    distinct = dict(zip(ids, result.statuses, strict=True))
     return Verdict(
         answer.body,
         answer.passed,
         result.ledger,
-        frozenset(status.plugin for status in distinct),
+        frozenset(status.plugin for status in distinct.values()),
         result.settled,
         error=answer.error,
-        unknown=None in statuses,
-        unsettled=any(status.unsettled for status in distinct),
-        passing=_passing(nodes, result.statuses) if answer.passed else (),
+        unknown=result.settled is None and len(result.statuses) < len(nodes),
+        unsettled=any(status.unsettled for status in distinct.values()),
+        passing=_passing(nodes, ids, distinct) if answer.passed else (),
     )
 
 
@@ -104,9 +106,12 @@ def concluded(args: FilterArgs, snapshot: Snapshot, verdict: Verdict) -> Answer:
     )
 
 
-def _passing(nodes: Iterable[NodeInfo | None], statuses: Sequence[Status]) -> Sequence[NodeInfo]:
-    known = (node for node in nodes if node is not None)
-    return list(compress(known, (status.code is Code.SUCCESS for status in statuses)))
+def _passing(
+    nodes: Sequence[NodeInfo | None], ids: Sequence[int], distinct: Mapping[int, Status]
+) -> Sequence[NodeInfo]:
+    passes = {key for key, status in distinct.items() if status.code is Code.SUCCESS}
+    known = filter(None, nodes)
+    return list(compress(known, map(passes.__contains__, ids)))
 
 
 def _resources(args: FilterArgs, verdict: Verdict) -> frozenset[str]:
