@@ -4,8 +4,10 @@ Knows nothing of HTTP. Raises BadRequestError for a body that makes no sense, an
 where nothing can be judged; filter says the latter in its answer, as only it has a field for it.
 """
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from time import perf_counter
 
 from extender.cluster.source import ClusterSource
@@ -83,7 +85,7 @@ class Verbs:
         nodes = self._resolve(args, snapshot)
         if args.carried is not None:
             args, case = replace(args, raw=args.carried.raw()), None
-        known = [node for node in nodes if node is not None]
+        known = list(filter(None, nodes))
         result = runner.run_filter(
             profile,
             args.pod,
@@ -188,7 +190,7 @@ class Verbs:
         carried = [self._interner.node_info(node) for node in args.nodes]
         if args.raw is not None:
             return carried
-        nodes = list(map(snapshot.nodes.get, args.names))
+        nodes = _looked_up(snapshot.nodes, args.names)
         if carried:
             by_name = {node.name: node for node in carried}
             nodes = [by_name.get(name, node) for name, node in zip(args.names, nodes, strict=True)]
@@ -204,6 +206,16 @@ class Verbs:
             if _asks_of_the_cluster(pod):
                 raise
             return Snapshot()
+
+
+def _looked_up(nodes: Mapping[str, NodeInfo], names: Sequence[str]) -> Sequence[NodeInfo | None]:
+    """The nodes of these names, None for a name that nobody knows."""
+    if len(names) > 1:
+        # Mostly all are known, and this takes a third of the time that `get` of a view takes.
+        with contextlib.suppress(KeyError):
+            found: tuple[NodeInfo, ...] = itemgetter(*names)(nodes)
+            return found
+    return list(map(nodes.get, names))
 
 
 def _asks_of_the_cluster(pod: Pod) -> bool:
