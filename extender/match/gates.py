@@ -3,22 +3,32 @@
 from dataclasses import dataclass, field, fields
 from typing import Final
 
+COMPARISON_GATE: Final = "TaintTolerationComparisonOperators"
+SEMVER_GATE: Final = "TaintTolerationNodeAffinitySemverComparisonOperators"
+CEL_GATE: Final = "TaintTolerationCEL"
+INCLUSION_GATE: Final = "NodeInclusionPolicyInPodTopologySpread"
+
+# Of tolerations; the other operators need no gate.
+GATE_OF_OPERATOR: Final = {
+    "Gt": COMPARISON_GATE,
+    "Lt": COMPARISON_GATE,
+    "SemverGt": SEMVER_GATE,
+    "SemverLt": SEMVER_GATE,
+    "SemverEq": SEMVER_GATE,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class FeatureGates:
     """Which of the extended rules apply. A rule whose gate is off never matches."""
 
-    comparison_operators: bool = field(
-        default=True, metadata={"name": "TaintTolerationComparisonOperators"}
-    )
+    comparison_operators: bool = field(default=True, metadata={"name": COMPARISON_GATE})
     semver_operators: bool = field(
         default=True,
-        metadata={"name": "TaintTolerationNodeAffinitySemverComparisonOperators"},
+        metadata={"name": SEMVER_GATE},
     )
-    cel: bool = field(default=True, metadata={"name": "TaintTolerationCEL"})
-    node_inclusion_policy: bool = field(
-        default=True, metadata={"name": "NodeInclusionPolicyInPodTopologySpread"}
-    )
+    cel: bool = field(default=True, metadata={"name": CEL_GATE})
+    node_inclusion_policy: bool = field(default=True, metadata={"name": INCLUSION_GATE})
 
 
 ATTRIBUTE_OF: Final = {str(gate.metadata["name"]): gate.name for gate in fields(FeatureGates)}

@@ -115,7 +115,7 @@ class Verbs:
             ledger = self._bulk.score_ledger(case, told)
             return Answer(told.body, args.pod, args.mode, count, count, ledger)
         nodes = self._resolve(args, snapshot)
-        known = [node for node in nodes if node is not None]
+        known = list(filter(None, nodes))
         result = runner.run_score(
             profile,
             args.pod,

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from extender.cli import scan_tables
 from extender.cli.tables import Screen
+from extender.match.gates import CEL_GATE, COMPARISON_GATE
 from extender.review.scan.objects import Ref
 from extender.review.scan.pending import Pending
 from extender.review.scan.report import Report, Use
-from extender.review.scan.usage import CEL_GATE, COMPARISON_GATE
 
 EMPTY = Report({}, 0, (), (), (), (), 0, (), (), (), ())
 WEB = Ref("Deployment", "default", "web")

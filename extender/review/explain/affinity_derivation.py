@@ -10,7 +10,7 @@ from extender.framework import rules
 from extender.framework.interface import Settings
 from extender.framework.snapshot import NodeInfo
 from extender.match import comparisons, selectors
-from extender.match.gates import FeatureGates
+from extender.match.gates import GATE_OF_OPERATOR, FeatureGates
 from extender.match.selectors import NAME_FIELD
 from extender.model.core_v1 import (
     NodeSelector,
@@ -21,7 +21,6 @@ from extender.model.core_v1 import (
 from extender.review.explain.schema import RequirementCheck, TermCheck
 from extender.review.explain.words import (
     ANNOTATION,
-    GATE_OF_OPERATOR,
     NATIVE,
     Side,
     compared,

@@ -10,6 +10,7 @@ import msgspec
 from extender.framework import rules
 from extender.framework.interface import Settings
 from extender.framework.snapshot import NodeInfo, TaintSet
+from extender.match.gates import CEL_GATE, GATE_OF_OPERATOR
 from extender.match.taints import HARD_EFFECTS, NO_EXECUTE, PREFER_NO_SCHEDULE
 from extender.model.core_v1 import Taint, Toleration
 from extender.plugins.node_unschedulable import CORDON
@@ -20,8 +21,6 @@ from extender.review.explain.schema import Change
 from extender.review.explain.taint_derivation import Placed
 from extender.review.explain.words import (
     ANNOTATION,
-    CEL_GATE,
-    GATE_OF_OPERATOR,
     NATIVE,
     quoted,
 )

@@ -14,14 +14,13 @@ from extender.framework.rules import PodTolerations
 from extender.framework.snapshot import NodeInfo
 from extender.match import comparisons, taints
 from extender.match.findings import Noticed
+from extender.match.gates import CEL_GATE, GATE_OF_OPERATOR
 from extender.match.taints import HARD_EFFECTS, NO_EXECUTE, PREFER_NO_SCHEDULE
 from extender.model.core_v1 import Pod, Taint, Toleration
 from extender.plugins.node_unschedulable import CORDON
 from extender.review.explain.schema import TaintCheck, TolerationCheck
 from extender.review.explain.words import (
     ANNOTATION,
-    CEL_GATE,
-    GATE_OF_OPERATOR,
     NATIVE,
     Side,
     compared,

@@ -9,14 +9,6 @@ from extender.match import versions
 NATIVE: Final = "native"
 ANNOTATION: Final = "annotation"
 
-GATE_OF_OPERATOR: Final = {
-    "Gt": "TaintTolerationComparisonOperators",
-    "Lt": "TaintTolerationComparisonOperators",
-    "SemverGt": "TaintTolerationNodeAffinitySemverComparisonOperators",
-    "SemverLt": "TaintTolerationNodeAffinitySemverComparisonOperators",
-    "SemverEq": "TaintTolerationNodeAffinitySemverComparisonOperators",
-}
-CEL_GATE: Final = "TaintTolerationCEL"
 _ORDER: Final = {
     "Gt": "greater than",
     "Lt": "less than",

@@ -7,7 +7,13 @@ from typing import Final
 import msgspec
 
 from extender.framework.interface import Settings
-from extender.match.gates import FeatureGates
+from extender.match.gates import (
+    CEL_GATE,
+    COMPARISON_GATE,
+    GATE_OF_OPERATOR,
+    INCLUSION_GATE,
+    SEMVER_GATE,
+)
 from extender.model.core_v1 import (
     NodeAffinity,
     NodeSelectorRequirement,
@@ -20,19 +26,12 @@ from extender.model.core_v1 import (
 from extender.model.storage_v1 import VolumeNodeAffinity
 from extender.model.workloads import RuledMeta, RuledPod, RuledPodSpec, RuledVolume, RuledVolumeSpec
 from extender.review import subjects
-from extender.review.allowances import COMPARISONS, SEMVER
+from extender.review.allowances import SEMVER
 from extender.review.scan.objects import ScannedVolume
 from extender.review.subjects import Carrier
 
 Rule = Toleration | NodeSelectorRequirement | TopologySpreadConstraint
 
-_NAMES: Final = {
-    field.name: str(field.metadata["name"]) for field in FeatureGates.__dataclass_fields__.values()
-}
-COMPARISON_GATE: Final = _NAMES["comparison_operators"]
-SEMVER_GATE: Final = _NAMES["semver_operators"]
-CEL_GATE: Final = _NAMES["cel"]
-INCLUSION_GATE: Final = _NAMES["node_inclusion_policy"]
 # In the order of the report. Rules under no gate need Leeway itself: only it reads annotations.
 GATES: Final = (COMPARISON_GATE, SEMVER_GATE, CEL_GATE, INCLUSION_GATE, "")
 
@@ -122,9 +121,7 @@ def _of_toleration(toleration: Toleration) -> tuple[str, str]:
     if toleration.expression:
         return CEL_GATE, "expression"
     operator = toleration.operator or "Equal"
-    if operator in COMPARISONS:
-        return COMPARISON_GATE, operator
-    return (SEMVER_GATE if operator in SEMVER else ""), operator
+    return GATE_OF_OPERATOR.get(operator, ""), operator
 
 
 def _requirements(

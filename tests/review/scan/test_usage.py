@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from extender.framework.interface import Settings
+from extender.match import gates
 from extender.match.gates import ATTRIBUTE_OF
 from extender.model.core_v1 import Pod
 from extender.review.scan import usage
@@ -34,17 +35,17 @@ COMPARED = toleration("sla", "Gt", "900", "NoSchedule")
         pytest.param(pod_json(toleration("a", "Exists")), [], id="a native rule that is no news"),
         pytest.param(
             pod_json(COMPARED),
-            [(usage.COMPARISON_GATE, "Gt", False, f"{NATIVE}[0]", "sla Gt 900 NoSchedule")],
+            [(gates.COMPARISON_GATE, "Gt", False, f"{NATIVE}[0]", "sla Gt 900 NoSchedule")],
             id="a native number",
         ),
         pytest.param(
             pod_json(toleration("a", "Exists"), toleration("k", "SemverLt", "1.2")),
-            [(usage.SEMVER_GATE, "SemverLt", False, f"{NATIVE}[1]", "k SemverLt 1.2")],
+            [(gates.SEMVER_GATE, "SemverLt", False, f"{NATIVE}[1]", "k SemverLt 1.2")],
             id="a native version",
         ),
         pytest.param(
             pod_json(annotated_tolerations=[{"expression": "true"}]),
-            [(usage.CEL_GATE, "expression", True, f"{ANNOTATED}[0]", "true")],
+            [(gates.CEL_GATE, "expression", True, f"{ANNOTATED}[0]", "true")],
             id="an expression",
         ),
         pytest.param(
@@ -58,7 +59,7 @@ COMPARED = toleration("sla", "Gt", "900", "NoSchedule")
             ),
             [
                 (
-                    usage.SEMVER_GATE,
+                    gates.SEMVER_GATE,
                     "SemverGt",
                     False,
                     f"{AFFINITY}.matchExpressions[0]",
@@ -110,7 +111,7 @@ def test_policies_of_topology_spread(constraint: JSON, operators: list[str]) -> 
     usages, _ = usage.of_pod(msgspec.convert(pod, Pod), Settings())
 
     assert [each.operator for each in usages] == operators
-    assert all(hash(each) is not None and each.gate == usage.INCLUSION_GATE for each in usages)
+    assert all(hash(each) is not None and each.gate == gates.INCLUSION_GATE for each in usages)
     assert all(each.text().startswith("zone node") for each in usages)
 
 
