@@ -5,7 +5,7 @@ It has no time-out for a body, and its own size limit comes after it has unpacke
 
 import asyncio
 
-from aiohttp import web
+from aiohttp import StreamReader, hdrs, web
 
 from extender.config.schema import Limits
 from extender.errors import (
@@ -18,35 +18,49 @@ from extender.errors import (
 
 async def read(request: web.BaseRequest, limits: Limits) -> bytes:
     """The whole body, or the fault that says which limit it breaks."""
-    # A list may stand on several lines.
-    encodings = ",".join(request.headers.getall("Content-Encoding", ())).lower()
-    encoding = ",".join(part for word in encodings.split(",") if (part := word.strip()))
-    if encoding not in ("", "identity"):
-        raise UnsupportedEncodingError(
-            f"Content-Encoding {encoding[:64]!r} is not supported: send the body as it is"
-        )
+    if hdrs.CONTENT_ENCODING in request.headers:
+        _refuse_encoding(request)
     if (request.content_length or 0) > limits.request_bytes:
         raise _too_large(limits)
+    content = request.content
     try:
-        async with asyncio.timeout(limits.body_timeout):
-            return await _read_within(request, limits)
+        if content.is_eof():
+            # All of it came with the head, so that there is nothing to wait for.
+            body = content.read_nowait()
+        else:
+            async with asyncio.timeout(limits.body_timeout):
+                body = await _read_within(content, limits)
     except TimeoutError as exc:
         raise RequestTimeoutError(
             f"the body did not arrive within limits.bodyTimeout of {limits.body_timeout:g} s"
         ) from exc
     except (web.RequestPayloadError, ConnectionError) as exc:
         raise BadRequestError(f"the body broke off: {exc}") from exc
+    if len(body) > limits.request_bytes:
+        raise _too_large(limits)
+    return body
 
 
-async def _read_within(request: web.BaseRequest, limits: Limits) -> bytes:
+async def _read_within(content: StreamReader, limits: Limits) -> bytes:
     chunks: list[bytes] = []
     left = limits.request_bytes
-    while chunk := await request.content.readany():
+    while not content.at_eof():
+        chunk = await content.readany()
         left -= len(chunk)
         if left < 0:
             raise _too_large(limits)
         chunks.append(chunk)
     return b"".join(chunks)
+
+
+def _refuse_encoding(request: web.BaseRequest) -> None:
+    # A list may stand on several lines.
+    encodings = ",".join(request.headers.getall(hdrs.CONTENT_ENCODING)).lower()
+    encoding = ",".join(part for word in encodings.split(",") if (part := word.strip()))
+    if encoding not in ("", "identity"):
+        raise UnsupportedEncodingError(
+            f"Content-Encoding {encoding[:64]!r} is not supported: send the body as it is"
+        )
 
 
 def _too_large(limits: Limits) -> RequestTooLargeError:

@@ -17,6 +17,7 @@ from tests.serving import (
     head,
     names_request,
     served,
+    whole,
 )
 
 PLAIN = node_json("plain")
@@ -81,6 +82,23 @@ async def test_chunks_over_the_limit_are_refused_while_they_arrive(verb: str) ->
         await assert_serves(client)
 
     assert (reply.status, reply.body) == (413, TOO_LARGE)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+async def test_chunks_over_the_limit_are_refused_when_all_came_at_once(verb: str) -> None:
+    chunks = chunk(BODY) + chunk(b" ") + chunk(b"")
+    async with (
+        served(SMALL, FixedSource(PLAIN)) as client,
+        connected(client.scheduler) as connection,
+    ):
+        await connection.send(head(verb, "Transfer-Encoding: chunked") + chunks)
+        reply = await connection.reply()
+        # Nothing of it is left, so the connection goes on.
+        await connection.send(whole("filter", BODY))
+        after = await connection.reply()
+
+    assert (reply.status, reply.body) == (413, TOO_LARGE)
+    assert after.status == 200
 
 
 async def test_the_answer_arrives_though_the_client_goes_on_sending() -> None:
