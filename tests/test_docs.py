@@ -94,7 +94,7 @@ def anchors(page: Path) -> set[str]:
 # --- What there is -----------------------------------------------------------------------------
 
 
-def apps() -> tuple[web.Application, ...]:
+def doors() -> tuple[SchedulerDoor, web.Application, web.Application]:
     """The scheduler's, the operator's and the API server's routes."""
     registry = CollectorRegistry()
     source, callers, profiles = NoSource(), Callers(), Profiles(Config())
@@ -114,11 +114,13 @@ def apps() -> tuple[web.Application, ...]:
     )
     explain = ExplainDoor(Config(), source).handle
     ops = ops_app(Readiness({}), registry=registry, callers=callers, source=source, explain=explain)
-    return door.app(), ops, admission.app()
+    return door, ops, admission.app()
 
 
 def endpoints() -> Iterator[tuple[str, str]]:
-    for listener, app in zip(("scheduler", "ops", "admission"), apps(), strict=True):
+    door, *apps = doors()
+    yield from ((f"POST {path}", "scheduler") for path in door.paths)
+    for listener, app in zip(("ops", "admission"), apps, strict=True):
         for route in app.router.routes():
             if route.method != "HEAD" and route.resource is not None:
                 yield f"{route.method} {route.resource.canonical}", listener

@@ -31,7 +31,7 @@ class Accounts:
         self._callers = callers
         self._notices = Notices()
 
-    def enter(self, request: web.Request, verb: str, answer: Answer, seconds: float) -> None:
+    def enter(self, request: web.BaseRequest, verb: str, answer: Answer, seconds: float) -> None:
         """Enter a call that was answered."""
         metrics = self._metrics
         metrics.count_request(verb, answer.mode, answer.nodes, seconds)
@@ -67,14 +67,14 @@ class Accounts:
         return self._metrics.profile_label(scheduler_name(pod))
 
 
-def _certificate(request: web.Request) -> str | None:
+def _certificate(request: web.BaseRequest) -> str | None:
     """The common name of the client certificate, where the caller had to show one."""
     shown = request.get_extra_info("peercert") or {}
     names = (name for part in shown.get("subject", ()) for name in part)
     return next((value for key, value in names if key == "commonName"), None)
 
 
-def _user_agent(request: web.Request) -> str:
+def _user_agent(request: web.BaseRequest) -> str:
     return request.headers.get(hdrs.USER_AGENT, "")
 
 

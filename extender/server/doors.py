@@ -4,9 +4,9 @@ import asyncio
 import logging
 from collections.abc import Awaitable
 from http import HTTPStatus
-from typing import Final
+from typing import Final, TypeVar
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from extender.errors import (
     BadRequestError,
@@ -24,6 +24,9 @@ STATUS_OF_FAULT: Final[dict[type[LeewayError], HTTPStatus]] = {
     RequestTooLargeError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     UnsupportedEncodingError: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
 }
+
+
+R = TypeVar("R", bound=web.StreamResponse)
 
 
 class Door:
@@ -44,7 +47,7 @@ class Door:
             log.warning("gave up on %d request(s) after %g s of draining", self._owed, seconds)
         return self._owed
 
-    async def _answering(self, answer: Awaitable[web.Response]) -> web.Response:
+    async def _answering(self, answer: Awaitable[R]) -> R:
         self._owed += 1
         self._idle.clear()
         try:
@@ -58,7 +61,14 @@ class Door:
         return response
 
 
-def refusal(request: web.Request, status: HTTPStatus, sentence: str) -> web.Response:
+async def go_on(request: web.BaseRequest) -> None:
+    """A client that waits for leave to send its body gets it."""
+    if request.headers.get(hdrs.EXPECT, "").lower() != "100-continue":
+        raise web.HTTPExpectationFailed
+    await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+
+def refusal(request: web.BaseRequest, status: HTTPStatus, sentence: str) -> web.Response:
     """An answer that is no answer: a status and one sentence."""
     response = web.Response(status=status, text=sentence + "\n")
     if not request.content.is_eof():
@@ -66,6 +76,6 @@ def refusal(request: web.Request, status: HTTPStatus, sentence: str) -> web.Resp
     return response
 
 
-def remote(request: web.Request) -> str:
+def remote(request: web.BaseRequest) -> str:
     """Who asks."""
     return request.remote or ""

@@ -6,23 +6,24 @@ kube-scheduler reads nothing but 200, and only filter has a field to say what we
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Collection, Mapping
 from http import HTTPStatus
 from time import perf_counter
 from typing import Protocol
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from extender.config.schema import Limits
 from extender.errors import LeewayError
 from extender.metrics import Metrics
-from extender.server import bodies, doors, payloads
+from extender.server import bodies, doors
 from extender.server.accounts import Accounts
 from extender.server.answers import Answer
 from extender.server.catch_up import CatchUp
 from extender.server.doors import STATUS_OF_FAULT, Door
 from extender.server.expressions import DeferredError
 from extender.server.profiles import Profiles
+from extender.server.replies import Reply
 from extender.server.status import Callers
 from extender.server.verbs import Verbs
 from extender.wire import messages as wire
@@ -51,33 +52,42 @@ class SchedulerDoor(Door):
     ) -> None:
         super().__init__()
         self._verbs = verbs
+        self._answer_of: Mapping[str, Verb] = {
+            "/filter": verbs.filter,
+            "/prioritize": verbs.prioritize,
+            "/preempt": verbs.preempt,
+        }
         self._catch_up = catch_up
         self._limits = limits
         self._accounts = Accounts(profiles, metrics, callers)
 
-    def app(self) -> web.Application:
-        """The routes; anything else is 404, another method 405."""
-        app = web.Application()
-        for verb, answer in (
-            ("filter", self._verbs.filter),
-            ("prioritize", self._verbs.prioritize),
-            ("preempt", self._verbs.preempt),
-        ):
-            app.router.add_post(f"/{verb}", self._handler(verb, answer))
-        return app
+    @property
+    def paths(self) -> Collection[str]:
+        """What can be asked for, by POST."""
+        return self._answer_of
 
-    def _handler(self, verb: str, answer: Verb) -> Callable[[web.Request], Awaitable[web.Response]]:
-        async def handle(request: web.Request) -> web.Response:
-            return await self._answering(self._respond(request, verb, answer))
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request; a path that is not ours is 404, another method 405.
 
-        return handle
+        For three paths a look-up does what aiohttp's router does.
+        """
+        answer = self._answer_of.get(request.path)
+        if answer is None:
+            raise web.HTTPNotFound
+        if request.method != hdrs.METH_POST:
+            raise web.HTTPMethodNotAllowed(request.method, (hdrs.METH_POST,))
+        if hdrs.EXPECT in request.headers:
+            await doors.go_on(request)
+        return await self._answering(self._respond(request, request.path[1:], answer))
 
-    async def _respond(self, request: web.Request, verb: str, answer: Verb) -> web.Response:
+    async def _respond(
+        self, request: web.BaseRequest, verb: str, answer: Verb
+    ) -> web.StreamResponse:
         try:
             body = await bodies.read(request, self._limits)
             begun = perf_counter()
             result = await self._answered(answer, body)
-            if verb == "filter":
+            if result.generation is not None:
                 result = await self._held(result, body)
         except tuple(STATUS_OF_FAULT) as exc:
             return self._refuse(request, verb, STATUS_OF_FAULT[type(exc)], str(exc))
@@ -88,7 +98,7 @@ class SchedulerDoor(Door):
         # sends after it is read before that.
         loop = asyncio.get_running_loop()
         loop.call_soon(self._accounts.enter, request, verb, result, seconds)
-        return payloads.response(result.body)
+        return Reply(result.body)
 
     async def _answered(self, answer: Verb, body: bytes) -> Answer:
         try:
@@ -103,7 +113,7 @@ class SchedulerDoor(Door):
             self._accounts.caught_up(held)
         return result
 
-    def _fault(self, request: web.Request, verb: str, exc: Exception) -> web.Response:
+    def _fault(self, request: web.BaseRequest, verb: str, exc: Exception) -> web.StreamResponse:
         if isinstance(exc, LeewayError):
             sentence = str(exc)
             cause = exc.__cause__
@@ -115,12 +125,11 @@ class SchedulerDoor(Door):
         if verb != "filter":
             return self._refuse(request, verb, HTTPStatus.INTERNAL_SERVER_ERROR, sentence)
         self._accounts.refuse(verb, HTTPStatus.OK, {"error": sentence})
-        body = wire.encode_filter_fault(sentence)
-        return web.Response(body=body, content_type="application/json")
+        return Reply(wire.encode_filter_fault(sentence))
 
     def _refuse(
-        self, request: web.Request, verb: str, status: HTTPStatus, sentence: str
-    ) -> web.Response:
+        self, request: web.BaseRequest, verb: str, status: HTTPStatus, sentence: str
+    ) -> web.StreamResponse:
         fields = {"remote": doors.remote(request), "error": sentence[:300]}
         self._accounts.refuse(verb, status, fields)
         return doors.refusal(request, status, sentence)

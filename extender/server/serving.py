@@ -4,9 +4,9 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from aiohttp import web
 
@@ -100,11 +100,15 @@ class Server:
 
     async def _listen(
         self, stack: contextlib.AsyncExitStack
-    ) -> tuple[list[web.AppRunner], list[Listening]]:
+    ) -> tuple[list[web.BaseRunner], list[Listening]]:
         """Open every listener; the runners of those that are to be drained."""
         listen = self._config.listen
-        scheduler, ops = _runner(self._door.app()), _runner(self._ops)
-        runners, listening = [scheduler], []
+        scheduler = web.ServerRunner(
+            web.Server(self._door.handle, **_connections()), shutdown_timeout=CLOSE_SECONDS
+        )
+        ops = _runner(self._ops)
+        runners: list[web.BaseRunner] = [scheduler]
+        listening = []
         stack.push_async_callback(ops.cleanup)
         stack.push_async_callback(scheduler.cleanup)
         listening += [
@@ -120,7 +124,7 @@ class Server:
             )
         return runners, listening
 
-    async def _drain(self, runners: list[web.AppRunner]) -> None:
+    async def _drain(self, runners: list[web.BaseRunner]) -> None:
         doors = (self._door, self._admission)
         for door in doors:
             door.draining = True
@@ -147,14 +151,17 @@ class Server:
 
 def _runner(app: web.Application) -> web.AppRunner:
     return web.AppRunner(
-        app,
-        access_log=None,
-        auto_decompress=False,  # a small body could unpack to gigabytes
-        handle_signals=False,
-        keepalive_timeout=KEEP_ALIVE_SECONDS,
-        lingering_time=LINGER_SECONDS,
-        shutdown_timeout=CLOSE_SECONDS,
+        app, handle_signals=False, shutdown_timeout=CLOSE_SECONDS, **_connections()
     )
+
+
+def _connections() -> Mapping[str, Any]:
+    return {
+        "access_log": None,
+        "auto_decompress": False,  # a small body could unpack to gigabytes
+        "keepalive_timeout": KEEP_ALIVE_SECONDS,
+        "lingering_time": LINGER_SECONDS,
+    }
 
 
 def _admission_tls(config: Config) -> ReloadingTLS | None:
@@ -174,7 +181,7 @@ def _admission_tls(config: Config) -> ReloadingTLS | None:
 
 
 async def _listen(
-    name: str, runner: web.AppRunner, address: Address, tls: ReloadingTLS | None
+    name: str, runner: web.BaseRunner, address: Address, tls: ReloadingTLS | None
 ) -> Listening:
     await runner.setup()
     context = tls.context if tls else None

@@ -18,6 +18,7 @@ from tests.serving import (
     BrokenSource,
     FixedSource,
     connected,
+    head,
     names_request,
     nodes_request,
     served,
@@ -530,3 +531,16 @@ async def test_a_client_that_speaks_tls_to_a_plain_listener_fails_alone() -> Non
         after = await client.ask("filter", names_request(pod_json(), "plain"))
 
     assert after["NodeNames"] == ["plain"]
+
+
+async def test_a_path_may_have_a_query() -> None:
+    async with served(source=FixedSource(PLAIN)) as client:
+        answer = await client.ask("filter?timeout=5s", names_request(pod_json(), "plain"))
+
+    assert answer["NodeNames"] == ["plain"]
+
+
+async def test_only_one_thing_can_be_expected() -> None:
+    async with served() as client, connected(client.scheduler) as connection:
+        await connection.send(head("filter", "Content-Length: 2", "Expect: a miracle"))
+        assert (await connection.reply()).status == 417
