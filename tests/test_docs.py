@@ -27,6 +27,7 @@ from extender.framework.interface import Settings
 from extender.match.cel.programs import Programs
 from extender.match.gates import ATTRIBUTE_OF
 from extender.metrics import CacheCollector, Metrics
+from extender.metrics.tallies import EVALUATIONS, LABELS
 from extender.model.documents import Plain
 from extender.server.catch_up import CatchUp
 from extender.server.explain_door import ExplainDoor
@@ -230,6 +231,9 @@ def test_every_metric_has_its_row_with_type_and_labels() -> None:
         metric._name + ("_total" if metric._type == "counter" else ""): list(metric._labelnames)
         for metric in vars(metrics).values()
         if isinstance(metric, MetricWrapperBase)
+    } | {
+        name + ("_total" if name == EVALUATIONS else ""): list(each)
+        for name, each in LABELS.items()
     }
 
     assert {name: row[0] for name, row in rows.items()} == types

@@ -4,6 +4,7 @@ import json
 import logging
 import sys
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from extender.config.schema import Logging
 
@@ -12,9 +13,9 @@ class _Formatter(logging.Formatter):
     """Time, level, logger, message and the record's `fields`."""
 
     def _parts(self, record: logging.LogRecord) -> dict[str, object]:
-        at = datetime.fromtimestamp(record.created, UTC)
+        second, millisecond = divmod(int(record.created * 1_000), 1_000)
         parts: dict[str, object] = {
-            "time": at.isoformat(timespec="milliseconds"),
+            "time": f"{_second(second)}.{millisecond:03}+00:00",
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
@@ -54,10 +55,19 @@ def set_up(config: Logging) -> None:
     logging.getLogger("leeway").setLevel(level)
     # What is not HTTP at all gets aiohttp's 400, and would get a traceback in the log as well.
     logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)
+    # What no line shows is not looked up for every record.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging.raiseExceptions = False  # a closed standard error must not stop an answer
+
+
+@lru_cache(maxsize=1)
+def _second(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def _word(value: object) -> str:
     text = str(value)
+    if isinstance(value, int | float):
+        return text
     plain = text and text.isprintable() and not any(char in text for char in ' "=')
     return text if plain else json.dumps(text, ensure_ascii=True)

@@ -206,6 +206,8 @@ class ClusterCache:
             lambda: changes.note(resources.STORAGE_CLASSES.name)
         )
         self._volumes = Volumes(self.volumes.objects, self.claims.objects, self.classes.objects)
+        self._view: tuple[int, bool, bool, bool] | None = None
+        self._snapshot = Snapshot()
 
     def stores(self) -> Sequence[tuple[Resource[Any], Store[Any]]]:
         """Which store has the objects of which resource."""
@@ -229,12 +231,18 @@ class ClusterCache:
 
         Pods and volumes are left out where nobody watches them.
         """
-        return Snapshot(
-            nodes=self.nodes.objects,
-            generation=self.changes.of((_NODES,)) if generation is None else generation,
-            current=current,
-            pods=self.index if pods else None,
-            volumes=self._volumes if volumes else None,
-            generations=self.changes.generations,
-            table=self.nodes.table,
-        )
+        if generation is None:
+            generation = self.changes.of((_NODES,))
+        view = generation, current, pods, volumes
+        if view != self._view:  # all else in a snapshot is as it is when it is looked at
+            self._view = view
+            self._snapshot = Snapshot(
+                nodes=self.nodes.objects,
+                generation=generation,
+                current=current,
+                pods=self.index if pods else None,
+                volumes=self._volumes if volumes else None,
+                generations=self.changes.generations,
+                table=self.nodes.table,
+            )
+        return self._snapshot

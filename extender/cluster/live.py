@@ -38,6 +38,7 @@ class LiveSource:
         self.cache = ClusterCache(reserves=True)
         self._max_staleness = max_staleness
         self._clock = clock
+        self._listed = False  # once for all
         self._pods = resources.PODS.name in names
         self._volumes = resources.PERSISTENT_VOLUMES.name in names
         self._reflectors = [
@@ -60,9 +61,11 @@ class LiveSource:
 
     def snapshot(self) -> Snapshot:
         """The cluster as it is known now."""
-        missing = [each.name for each in self._reflectors if not each.synced.is_set()]
-        if missing:
-            raise NotSyncedError(f"cache not synced: {', '.join(missing)} not listed yet")
+        if not self._listed:
+            missing = [each.name for each in self._reflectors if not each.synced.is_set()]
+            if missing:
+                raise NotSyncedError(f"cache not synced: {', '.join(missing)} not listed yet")
+            self._listed = True
         self.cache.index.advance(self._clock())
         return self.cache.snapshot(
             current=all(each.current for each in self._reflectors),

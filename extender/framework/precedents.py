@@ -28,6 +28,10 @@ MAX_BYTES: Final = 16 << 20
 _USUAL_BYTES: Final = 4_096
 
 
+# What was counted last: of parsing, of judging, and both in one.
+Counted = tuple[Sequence[Evaluation], Sequence[Evaluation], Ledger]
+
+
 @dataclass(slots=True, eq=False)
 class FilterPrecedent:
     """Who passes of the nodes of one table."""
@@ -41,6 +45,7 @@ class FilterPrecedent:
     version: int = 0
     most: int = 0
     judgement: Judgement | None = None
+    last: Counted | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -56,6 +61,7 @@ class ScorePrecedent:
     version: int = 0
     most: int = 0
     preference: Preference | None = None
+    last: Counted | None = None
 
     def evaluations(self, nodes: int) -> list[Evaluation]:
         """How often each plugin gave which code."""

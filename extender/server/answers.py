@@ -1,9 +1,10 @@
 """An answer to kube-scheduler, and what follows from a verdict on all nodes of a request."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import compress
 from typing import Final
+
+from msgspec import Struct
 
 from extender import plugins
 from extender.framework.interface import Code, Status
@@ -20,8 +21,7 @@ IN_FLIGHT: Final = "no node passes until it is known where a pod in flight went"
 _BY_CLUSTER: Final = frozenset({"VolumeBinding"})
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True, gc=False):
     """The body of an answer, and what the log and the metrics want to know about it."""
 
     body: bytes
@@ -37,8 +37,7 @@ class Answer:
     unsettled: bool = False  # only pods in flight stand in the way
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True, gc=False):
     """What was said of all nodes of a request to `/filter`."""
 
     body: bytes

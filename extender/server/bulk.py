@@ -5,8 +5,10 @@ and on what is said of the rows; an event that changes none of these leaves them
 """
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Generic, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from extender.framework.interface import Code, ExtensionPoint, Profile, Status
 from extender.framework.judgement import Judgement
@@ -37,8 +39,7 @@ _PASSES: Final = bytes((1, *bytes(255)))
 P = TypeVar("P", FilterPrecedent, ScorePrecedent)
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True, gc=False):
     """An answer, and what was counted for it while the nodes were judged."""
 
     body: bytes
@@ -54,8 +55,7 @@ class Told:
         return len(self.body) + len(self.passes) + _USUAL_BYTES
 
 
-@dataclass(frozen=True, slots=True)
-class Case(Generic[P]):
+class Case(Struct, Generic[P], frozen=True, gc=False):
     """One request as far as it is known: what its pod's rules say of the table it asks about."""
 
     listing: Listing
@@ -161,13 +161,27 @@ class Bulk:
         self._keep(case.listing, case.key, told)
 
     def filter_ledger(self, case: Case[FilterPrecedent], told: Told) -> Ledger:
-        """What is to be counted for an answer."""
-        evaluations = [*case.precedent.parsing, *told.evaluations]
-        return Ledger(self._clock, evaluations, {*case.precedent.findings, *told.findings})
+        """What is to be counted for an answer; told again, it is the same ledger."""
+        return self._ledger(case.precedent, case.precedent.parsing, told)
 
     def score_ledger(self, case: Case[ScorePrecedent], told: Told) -> Ledger:
-        """What is to be counted for an answer."""
-        return Ledger(self._clock, told.evaluations, {*case.precedent.findings, *told.findings})
+        """What is to be counted for an answer, as for filter."""
+        return self._ledger(case.precedent, (), told)
+
+    def _ledger(
+        self,
+        precedent: FilterPrecedent | ScorePrecedent,
+        parsing: Sequence[Evaluation],
+        told: Told,
+    ) -> Ledger:
+        if precedent.last is not None:
+            parsed, judged, ledger = precedent.last
+            if parsed is parsing and judged is told.evaluations:
+                return ledger
+        findings = {*precedent.findings, *told.findings}
+        ledger = Ledger(self._clock, [*parsing, *told.evaluations], findings)
+        precedent.last = parsing, told.evaluations, ledger
+        return ledger
 
     def _hosts(self, table: NodeTable) -> Hosts:
         layout, hosts = self._last_hosts

@@ -6,9 +6,10 @@ where nothing can be judged; filter says the latter in its answer, as only it ha
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from operator import itemgetter
 from time import perf_counter
+
+from msgspec.structs import replace
 
 from extender.cluster.source import ClusterSource
 from extender.errors import NoClusterError, NotSyncedError, PluginError

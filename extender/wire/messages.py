@@ -91,8 +91,7 @@ _KEYS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FilterArgs:
+class FilterArgs(Struct, frozen=True, gc=False):
     """What `/filter` and `/prioritize` ask about: a pod and nodes, by name or whole."""
 
     pod: Pod

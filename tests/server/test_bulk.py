@@ -68,6 +68,8 @@ def test_the_same_question_has_the_very_same_answer(verb: str) -> None:
         e.codes for e in again.ledger.evaluations
     ]
     assert sum(e.seconds for e in again.ledger.evaluations) == 0
+    # Counted by its identity from then on: see `metrics.tallies`.
+    assert asked.ask(verb).ledger is again.ledger
 
 
 def test_pods_of_other_rules_that_fare_the_same_share_an_answer() -> None:
@@ -76,7 +78,14 @@ def test_pods_of_other_rules_that_fare_the_same_share_an_answer() -> None:
     asked.ask("filter")
     first = asked.ask("filter", pod_json(toleration("gpu", "Exists")))
 
-    assert asked.ask("filter", pod_json(toleration("gpu", "Equal", "x"))).body is first.body
+    second = asked.ask("filter", pod_json(toleration("gpu", "Equal", "x")))
+    assert second.body is first.body
+    # What parsing took is counted once, though the answer was there before.
+    assert second.ledger is not None
+    assert sum(e.seconds for e in second.ledger.evaluations) > 0
+    third = asked.ask("filter", pod_json(toleration("gpu", "Equal", "x")))
+    assert third.ledger is not None
+    assert sum(e.seconds for e in third.ledger.evaluations) == 0
 
 
 def test_an_event_that_changes_no_verdict_changes_no_answer() -> None:

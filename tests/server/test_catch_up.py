@@ -2,9 +2,10 @@
 
 import contextlib
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
+from msgspec.structs import replace
 
 from extender.cluster.source import NoSource, State
 from extender.framework.snapshot import Snapshot

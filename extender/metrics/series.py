@@ -14,10 +14,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from extender import __version__
-from extender.framework.interface import Code, ExtensionPoint
-from extender.framework.ledger import Evaluation, Ledger
+from extender.framework.ledger import Ledger
 from extender.match.cel.programs import Programs
-from extender.match.findings import Finding
+from extender.metrics.tallies import EVALUATIONS, PLUGIN_SECONDS, POINT_SECONDS, Tallies
 
 _SECONDS: Final = tuple(
     digit * 10.0**power for power in range(-5, 1) for digit in (1.0, 2.5, 5.0)
@@ -25,15 +24,9 @@ _SECONDS: Final = tuple(
 _NODES: Final = (1, 10, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 15000)
 
 _HELP: Final = {
-    "scheduler_plugin_evaluation": (
-        "Nodes that a plugin judged, and pods that it parsed, by the status it gave."
-    ),
-    "scheduler_plugin_execution_duration_seconds": (
-        "Time that a plugin took for all nodes of one call."
-    ),
-    "scheduler_framework_extension_point_duration_seconds": (
-        "Time that all plugins of an extension point took for one call."
-    ),
+    EVALUATIONS: ("Nodes that a plugin judged, and pods that it parsed, by the status it gave."),
+    PLUGIN_SECONDS: ("Time that a plugin took for all nodes of one call."),
+    POINT_SECONDS: ("Time that all plugins of an extension point took for one call."),
     "leeway_requests": "Requests on the scheduler listener, by verb, mode and HTTP status.",
     "leeway_request_duration_seconds": "Time to answer a request once its body has arrived.",
     "leeway_request_nodes": "Nodes that a request asked about.",
@@ -57,15 +50,6 @@ OTHER_PROFILE: Final = "other"
 _OK: Final = str(HTTPStatus.OK.value)
 
 M = TypeVar("M", Counter, Histogram)
-
-# A refusal is what a filter is for; only a fault makes the call as a whole anything but success.
-_WORST_FIRST: Final = (
-    Code.ERROR,
-    Code.SUCCESS,
-    Code.UNSCHEDULABLE,
-    Code.UNSCHEDULABLE_AND_UNRESOLVABLE,
-    Code.SKIP,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,16 +121,8 @@ class Metrics:
         self.registry = registry
         disable_created_metrics()  # type: ignore[no-untyped-call]
         counter, seconds = _counters(registry), _histograms(registry, _SECONDS)
-        point = "extension_point"
-        self.evaluations = counter(
-            "scheduler_plugin_evaluation", "plugin", point, "profile", "status"
-        )
-        self.plugin_seconds = seconds(
-            "scheduler_plugin_execution_duration_seconds", "plugin", point, "status"
-        )
-        self.point_seconds = seconds(
-            "scheduler_framework_extension_point_duration_seconds", point, "status", "profile"
-        )
+        self._tallies = Tallies(_HELP, _SECONDS)
+        registry.register(self._tallies)
         self.requests = counter("leeway_requests", "verb", "mode", "code")
         self.request_seconds = seconds("leeway_request_duration_seconds", "verb", "mode")
         self.request_nodes = _histograms(registry, _NODES)("leeway_request_nodes", "verb", "mode")
@@ -181,24 +157,9 @@ class Metrics:
 
     def count_call(self, ledger: Ledger, profile: str) -> None:
         """Count what the plugins did in one call."""
-        seconds: dict[ExtensionPoint, float] = {}
-        codes: dict[ExtensionPoint, set[Code]] = {}
-        for evaluation in ledger.evaluations:
-            point = evaluation.extension_point
-            seconds[point] = seconds.get(point, 0.0) + evaluation.seconds
-            codes.setdefault(point, set()).update(evaluation.codes)
-            self._count_evaluation(evaluation, profile)
-        for point, taken in seconds.items():
-            status = _summary(codes[point]).value
-            self._child(self.point_seconds, point.value, status, profile).observe(taken)
-        self._count_findings(ledger.findings)
-
-    def _count_evaluation(self, evaluation: Evaluation, profile: str) -> None:
-        plugin, point = evaluation.plugin, evaluation.extension_point.value
-        for code, count in evaluation.codes.items():
-            self._child(self.evaluations, plugin, point, profile, code.value).inc(count)
-        status = _summary(evaluation.codes).value
-        self._child(self.plugin_seconds, plugin, point, status).observe(evaluation.seconds)
+        self._tallies.note(ledger, profile)
+        for finding in ledger.findings:
+            self._child(self.parse_failures, finding.source, finding.kind).inc()
 
     def _child(self, metric: M, *labels: str) -> M:
         """The series with these labels, which are bounded; it is looked up once."""
@@ -207,16 +168,6 @@ class Metrics:
         if child is None:
             child = self._children[key] = metric.labels(*labels)
         return child
-
-    def _count_findings(self, findings: Iterable[Finding]) -> None:
-        for finding in findings:
-            self._child(self.parse_failures, finding.source, finding.kind).inc()
-
-
-def _summary(codes: Iterable[Code]) -> Code:
-    """One status for many: a fault shows, and any node that passes makes it a success."""
-    present = set(codes)
-    return next((code for code in _WORST_FIRST if code in present), Code.SUCCESS)
 
 
 def _counters(registry: CollectorRegistry) -> Callable[..., Counter]:

@@ -1,0 +1,11 @@
+"""Every series that Leeway exports, and how calls are counted into them."""
+
+from extender.metrics.series import (
+    MAX_PROFILES,
+    OTHER_PROFILE,
+    CacheCollector,
+    CachedResource,
+    Metrics,
+)
+
+__all__ = ["MAX_PROFILES", "OTHER_PROFILE", "CacheCollector", "CachedResource", "Metrics"]
