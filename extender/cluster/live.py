@@ -6,6 +6,7 @@ import gc
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from operator import attrgetter
 from typing import Final
 
 from extender.cluster import resources
@@ -21,6 +22,7 @@ log = logging.getLogger("leeway.cluster")
 
 # A quiet server still sends a bookmark every minute.
 DEGRADED_SECONDS: Final = 90.0
+_CURRENT: Final = attrgetter("current")
 
 
 class LiveSource:
@@ -67,11 +69,8 @@ class LiveSource:
                 raise NotSyncedError(f"cache not synced: {', '.join(missing)} not listed yet")
             self._listed = True
         self.cache.index.advance(self._clock())
-        return self.cache.snapshot(
-            current=all(each.current for each in self._reflectors),
-            pods=self._pods,
-            volumes=self._volumes,
-        )
+        current = all(map(_CURRENT, self._reflectors))
+        return self.cache.snapshot(current=current, pods=self._pods, volumes=self._volumes)
 
     async def changed(self, names: Collection[str], since: int, seconds: float) -> bool:
         """Wait until one of these resources has changed since a generation; whether one has."""

@@ -86,8 +86,12 @@ class SchedulerDoor(Door):
         try:
             body = await bodies.read(request, self._limits)
             begun = perf_counter()
-            result = await self._answered(answer, body)
-            if result.generation is not None:
+            try:
+                result = answer(body, final=False)
+            except DeferredError as deferred:
+                await self._verbs.expressions.work_off(deferred.work)
+                result = answer(body)
+            if result.generation is not None:  # a refusal that news could change
                 result = await self._held(result, body)
         except tuple(STATUS_OF_FAULT) as exc:
             return self._refuse(request, verb, STATUS_OF_FAULT[type(exc)], str(exc))
@@ -99,13 +103,6 @@ class SchedulerDoor(Door):
         loop = asyncio.get_running_loop()
         loop.call_soon(self._accounts.enter, request, verb, result, seconds)
         return Reply(result.body)
-
-    async def _answered(self, answer: Verb, body: bytes) -> Answer:
-        try:
-            return answer(body, final=False)
-        except DeferredError as deferred:
-            await self._verbs.expressions.work_off(deferred.work)
-        return answer(body)
 
     async def _held(self, result: Answer, body: bytes) -> Answer:
         result, held = await self._catch_up.hold(result, lambda: self._verbs.filter(body))
