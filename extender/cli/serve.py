@@ -23,6 +23,10 @@ from extender.errors import ManifestError
 from extender.metrics import Metrics
 from extender.server.serving import Server
 
+# Objects made before the collector looks for cycles, of which a call makes next to none. With
+# Python's 700 it took a tenth of the time of calls that meet new rules.
+COLLECT_AFTER: Final = 10_000
+
 log = logging.getLogger("leeway.serve")
 
 _PAGE: Final = Page(
@@ -102,6 +106,7 @@ async def _serve(server: Server, source: ClusterSource) -> None:
             print(listener, flush=True)
         # What has been loaded stays; looking at it again and again would hold up requests.
         gc.freeze()
+        gc.set_threshold(COLLECT_AFTER)
         await stop.wait()
         log.info("stopping: finishing what has begun")
 

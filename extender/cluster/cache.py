@@ -5,7 +5,7 @@ is a view of what is here now, and one changed node costs one entry, not a copy 
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -206,7 +206,7 @@ class ClusterCache:
             lambda: changes.note(resources.STORAGE_CLASSES.name)
         )
         self._volumes = Volumes(self.volumes.objects, self.claims.objects, self.classes.objects)
-        self._view: tuple[int, bool, bool, bool] | None = None
+        self._view: Hashable = None
         self._snapshot = Snapshot()
 
     def stores(self) -> Sequence[tuple[Resource[Any], Store[Any]]]:
@@ -231,14 +231,12 @@ class ClusterCache:
 
         Pods and volumes are left out where nobody watches them.
         """
-        if generation is None:
-            generation = self.changes.of((_NODES,))
-        view = generation, current, pods, volumes
+        view = self.nodes.table.version, generation, current, pods, volumes
         if view != self._view:  # all else in a snapshot is as it is when it is looked at
             self._view = view
             self._snapshot = Snapshot(
                 nodes=self.nodes.objects,
-                generation=generation,
+                generation=self.changes.of((_NODES,)) if generation is None else generation,
                 current=current,
                 pods=self.index if pods else None,
                 volumes=self._volumes if volumes else None,

@@ -161,6 +161,10 @@ class Metrics:
         for finding in ledger.findings:
             self._child(self.parse_failures, finding.source, finding.kind).inc()
 
+    def count_catch_up(self, result: str) -> None:
+        """Count what came of holding a refusal."""
+        self._child(self.catch_ups, result).inc()
+
     def _child(self, metric: M, *labels: str) -> M:
         """The series with these labels, which are bounded; it is looked up once."""
         key = metric, labels

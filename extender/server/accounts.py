@@ -53,7 +53,7 @@ class Accounts:
 
     def caught_up(self, result: str) -> None:
         """Enter what came of holding a refusal."""
-        self._metrics.catch_ups.labels(result).inc()
+        self._metrics.count_catch_up(result)
 
     def _log_ledger(self, verb: str, ledger: Ledger) -> None:
         for fault in ledger.faults:
