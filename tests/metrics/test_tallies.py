@@ -2,7 +2,13 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
 
 from extender.framework.interface import Code, ExtensionPoint
 from extender.framework.ledger import Evaluation, Ledger
@@ -36,6 +42,7 @@ class Beside:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        disable_created_metrics()  # type: ignore[no-untyped-call] # as `Metrics` does
         self.evaluations = Counter(
             EVALUATIONS, "Some help.", LABELS[EVALUATIONS], registry=self.registry
         )
