@@ -1,7 +1,7 @@
-"""The floor: the server stack of Leeway with nothing behind it.
+"""The floor: an ordinary aiohttp application with nothing behind it.
 
 POST /SIZE reads the body and answers SIZE canned bytes. Same HTTP library, same event loop, same
-settings; what Leeway takes on top of this is Leeway's own.
+settings as Leeway's; what Leeway takes on top of this is Leeway's own.
 
 An extender must say which nodes pass, so as an extender it looks at as little as it can: POST
 /filter reads the names, or the whole nodes without what is in them, and lets all of them pass;
