@@ -35,6 +35,7 @@ class Answer(Struct, frozen=True, gc=False):
     resources: frozenset[str] = frozenset()
     generation: int | None = None
     unsettled: bool = False  # only pods in flight stand in the way
+    ahead: Sequence[bytes] = ()  # what stands before `body`: whole nodes of the request
 
 
 class Verdict(Struct, frozen=True, gc=False):
@@ -49,6 +50,7 @@ class Verdict(Struct, frozen=True, gc=False):
     unknown: bool = False  # a node was not known
     unsettled: bool = False  # a pod in flight stands in the way somewhere
     passing: Sequence[NodeInfo] = ()
+    ahead: Sequence[bytes] = ()  # what stands before `body`
 
 
 def verdict_of(args: FilterArgs, nodes: Sequence[NodeInfo | None], result: FilterResult) -> Verdict:
@@ -76,7 +78,7 @@ def verdict_of(args: FilterArgs, nodes: Sequence[NodeInfo | None], result: Filte
 
 def concluded(args: FilterArgs, snapshot: Snapshot, verdict: Verdict) -> Answer:
     """The answer to `/filter`; from now on the pod may be on any node that it was let pass on."""
-    body, error = verdict.body, verdict.error
+    ahead, body, error = verdict.ahead, verdict.body, verdict.error
     refused = not verdict.passed and bool(args.names)
     resources = _resources(args, verdict) if refused else frozenset[str]()
     unsettled = refused and verdict.unsettled
@@ -88,7 +90,7 @@ def concluded(args: FilterArgs, snapshot: Snapshot, verdict: Verdict) -> Answer:
             # From a view that may be outdated an error is retried by itself, a refusal is not.
             error = CUT_OFF
         if error:
-            body = messages.encode_filter_error(args, error).body
+            ahead, body = (), messages.encode_filter_error(args, error).body
     if snapshot.pods is not None and snapshot.pods.reserves:
         snapshot.pods.answered(args.pod, verdict.passing, waits=unsettled)
     return Answer(
@@ -102,6 +104,7 @@ def concluded(args: FilterArgs, snapshot: Snapshot, verdict: Verdict) -> Answer:
         resources,
         snapshot.generation_of(resources) if resources else None,
         unsettled,
+        ahead,
     )
 
 

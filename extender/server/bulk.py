@@ -48,6 +48,7 @@ class Told(Struct, frozen=True, gc=False):
     passed: int = 0
     plugins: frozenset[str] = frozenset()  # that refused a node
     findings: frozenset[Finding] = frozenset()
+    ahead: Sequence[bytes] = ()  # what stands before `body`: whole nodes of the request
 
     @property
     def weight(self) -> int:
@@ -113,8 +114,7 @@ class Bulk:
             self._keep(case.listing, key, told)
         if told is not None and case.carried is not None:
             # What is kept for whole nodes are the refusals; the nodes are those of the request.
-            body = fragments.carried_answer(case.carried, told.passes, told.body)
-            return replace(told, body=body)
+            return replace(told, ahead=fragments.carried_nodes(case.carried, told.passes))
         return told
 
     def score_case(
@@ -221,7 +221,7 @@ def _filtered(case: Case[FilterPrecedent], judgement: Judgement, codes: bytes) -
     if case.carried is None:
         body = fragments.filter_answer(case.listing, codes, texts)
     else:
-        body = fragments.refused_members(case.listing.names, codes, texts)
+        body = fragments.carried_refusals(case.listing.names, codes, texts)
     return Told(
         body,
         judgement.evaluations(codes),

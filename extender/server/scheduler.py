@@ -27,6 +27,7 @@ from extender.server.replies import Reply
 from extender.server.status import Callers
 from extender.server.verbs import Verbs
 from extender.wire import messages as wire
+from extender.wire.intake import Body
 
 log = logging.getLogger("leeway.scheduler")
 
@@ -34,7 +35,7 @@ log = logging.getLogger("leeway.scheduler")
 class Verb(Protocol):
     """One of the three verbs."""
 
-    def __call__(self, body: bytes, *, final: bool = True) -> Answer: ...
+    def __call__(self, body: Body, *, final: bool = True) -> Answer: ...
 
 
 class SchedulerDoor(Door):
@@ -84,7 +85,7 @@ class SchedulerDoor(Door):
         self, request: web.BaseRequest, verb: str, answer: Verb
     ) -> web.StreamResponse:
         try:
-            body = await bodies.read(request, self._limits)
+            body = await bodies.take_in(request, self._limits, self._verbs.intake)
             begun = perf_counter()
             try:
                 result = answer(body, final=False)
@@ -102,9 +103,9 @@ class SchedulerDoor(Door):
         # sends after it is read before that.
         loop = asyncio.get_running_loop()
         loop.call_soon(self._accounts.enter, request, verb, result, seconds)
-        return Reply(result.body)
+        return Reply(*result.ahead, result.body)
 
-    async def _held(self, result: Answer, body: bytes) -> Answer:
+    async def _held(self, result: Answer, body: Body) -> Answer:
         result, held = await self._catch_up.hold(result, lambda: self._verbs.filter(body))
         if held is not None:
             self._accounts.caught_up(held)

@@ -33,6 +33,7 @@ KEEP_ALIVE_SECONDS: Final = 120.0
 LINGER_SECONDS: Final = 2.0
 TLS_CHECK_SECONDS: Final = 1.0
 CLOSE_SECONDS: Final = 2.0
+KEPT_BYTES: Final = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,7 @@ class Server:
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[list[Listening]]:
         """Listen; on the way out become unready, finish what has begun, and close."""
+        _keep_freed_memory()
         async with contextlib.AsyncExitStack() as stack:
             stack.enter_context(self._expressions.running())
             stack.enter_context(self._compiling.running())
@@ -147,6 +149,16 @@ class Server:
 
     def _check_shutdown(self) -> tuple[str | None, str]:
         return ("draining", "") if self._door.draining else (None, "")
+
+
+def _keep_freed_memory() -> None:
+    """Have the chunks of large bodies be made of the memory of those before.
+
+    glibc returns what is freed to the kernel, and to get it back page by page takes longer than
+    to fill it. How much it keeps follows from the largest block that was ever freed: see
+    M_MMAP_THRESHOLD in mallopt(3). This block is never written to, so that it takes no memory.
+    """
+    bytearray(KEPT_BYTES)
 
 
 def _runner(app: web.Application) -> web.AppRunner:

@@ -26,6 +26,7 @@ from extender.server.expressions import Expressions
 from extender.server.profiles import Profiles
 from extender.wire import messages as wire
 from extender.wire import splitting
+from extender.wire.intake import Body, Intake
 from extender.wire.messages import FilterArgs, PreemptArgs
 from extender.wire.splitting import Known
 
@@ -49,7 +50,11 @@ class Verbs:
         # One for all requests: what is remembered of a taint set is found by its identity.
         self._interner = Interner()
 
-    def filter(self, body: bytes, *, final: bool = True) -> Answer:
+    def intake(self) -> Intake:
+        """For a body that is worth looking at while it arrives."""
+        return Intake(self._known.nodes)
+
+    def filter(self, body: Body, *, final: bool = True) -> Answer:
         """Who passes, and why the others do not."""
         args = splitting.read_filter_args(body, self._known)
         try:
@@ -71,6 +76,7 @@ class Verbs:
                 told.plugins,
                 case.precedent.settled,
                 passing=case.passing(told),
+                ahead=told.ahead,
             )
         return answers.concluded(args, snapshot, verdict)
 
@@ -103,7 +109,7 @@ class Verbs:
             self._bulk.learn_filter(case, verdict, result.statuses)
         return verdict
 
-    def prioritize(self, body: bytes, *, final: bool = True) -> Answer:
+    def prioritize(self, body: Body, *, final: bool = True) -> Answer:
         """A score for every node asked; one that is not known has the lowest."""
         args = splitting.read_filter_args(body, self._known)
         snapshot = self._snapshot_for(args)
@@ -136,12 +142,12 @@ class Verbs:
             self._bulk.learn_scores(case, encoded, result.ledger)
         return Answer(encoded, args.pod, args.mode, count, len(known), result.ledger)
 
-    def preempt(self, body: bytes, *, final: bool = True) -> Answer:
+    def preempt(self, body: Body, *, final: bool = True) -> Answer:
         """The candidates on which the pod could run once the victims are gone.
 
         Neither a taint nor a label nor a volume is cured by eviction, so those refusals stand.
         """
-        args = wire.decode_preemption_args(body)
+        args = wire.decode_preemption_args(bytes(body))
         snapshot = self._snapshot_for_preempt(args)
         candidates = [
             (node, [pod.uid for pod in victims.pods])

@@ -42,26 +42,20 @@ def filter_answer(listing: Listing, codes: bytes, texts: Mapping[int, str]) -> b
     return b"".join((head, passed, _REFUSED, _refused(names, refusals, texts), _TAIL))
 
 
-def carried_answer(carried: Carried, passes: bytes, refused: bytes) -> bytes:
-    """The answer to `/filter` for whole nodes, which return as they came: run by run."""
-    view = memoryview(carried.body)
-    pieces: list[bytes | memoryview] = [b'{"Nodes":{"items":[']
-    first = passes.find(1)
-    while first >= 0:
-        after = passes.find(0, first)
-        after = len(passes) if after < 0 else after
-        pieces += view[carried.starts[first] : carried.ends[after - 1]], b","
-        first = passes.find(1, after)
-    if len(pieces) > 1:
-        pieces.pop()
-    return b"".join((*pieces, b']},"NodeNames":null', _REFUSED, refused, _TAIL))
+def carried_nodes(carried: Carried, passes: bytes) -> Sequence[bytes]:
+    """How an answer to `/filter` for whole nodes begins: those that pass return as they came."""
+    pieces = list(compress(carried.texts, passes))
+    head = b'{"Nodes":{"items":['
+    pieces[:1] = [head + pieces[0][1:] if pieces else head]
+    return pieces
 
 
-def refused_members(names: Sequence[str], codes: bytes, texts: Mapping[int, str]) -> bytes:
-    """Those that do not pass, as the members of an object."""
-    if not texts:
-        return b""
-    return _refused(list(compress(names, codes)), codes.translate(None, b"\0"), texts)
+def carried_refusals(names: Sequence[str], codes: bytes, texts: Mapping[int, str]) -> bytes:
+    """How it ends: with those that do not pass."""
+    refused = b""
+    if texts:
+        refused = _refused(list(compress(names, codes)), codes.translate(None, b"\0"), texts)
+    return b"".join((b']},"NodeNames":null', _REFUSED, refused, _TAIL))
 
 
 def _refused(names: Sequence[str], codes: bytes, texts: Mapping[int, str]) -> bytes:

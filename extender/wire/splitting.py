@@ -11,14 +11,14 @@ from typing import Final
 import msgspec
 
 from extender.model.core_v1 import Pod
-from extender.wire import carried, messages
+from extender.wire import intake, messages
 from extender.wire.carried import KnownNodes
+from extender.wire.intake import Arrived, Body, Intake
 from extender.wire.listings import Listings
 from extender.wire.messages import FilterArgs
 
 _POD_KEY: Final = b'{"Pod":'
 _NAMES_KEY: Final = b',"Nodes":null,"NodeNames":'
-_NODES_KEY: Final = b',"Nodes":{"metadata":{},"items":['
 _END: Final = b"]}"
 
 _POD: Final = msgspec.json.Decoder(Pod)
@@ -32,15 +32,19 @@ class Known:
     nodes: KnownNodes = field(default_factory=KnownNodes)
 
 
-def read_filter_args(body: bytes, known: Known) -> FilterArgs:
+def read_filter_args(body: Body, known: Known) -> FilterArgs:
     """The body of `/filter` and `/prioritize`; BadRequestError if it makes no sense."""
     args = None
-    if body.startswith(_POD_KEY):
+    if isinstance(body, Arrived):
+        args = _split_nodes(body, known.nodes)
+    elif body.startswith(_POD_KEY):
         if body.endswith(_END):
             args = _split_names(body, known.listings)
-        elif body.endswith(carried.END):
-            args = _split_nodes(body, known.nodes)
-    return args or messages.decode_filter_args(body)
+        elif body.endswith(intake.END):
+            taken = Intake(known.nodes)
+            taken.feed(body)
+            args = _split_nodes(taken.end(), known.nodes)
+    return args or messages.decode_filter_args(bytes(body))
 
 
 def _split_names(body: bytes, listings: Listings) -> FilterArgs | None:
@@ -52,13 +56,12 @@ def _split_names(body: bytes, listings: Listings) -> FilterArgs | None:
     return None if listing is None else FilterArgs(pod, listing.names, (), None, listing)
 
 
-def _split_nodes(body: bytes, known: KnownNodes) -> FilterArgs | None:
-    end = body.find(_NODES_KEY)
-    pod = _pod(body, end)
-    if pod is None:
+def _split_nodes(body: Body, known: KnownNodes) -> FilterArgs | None:
+    if not isinstance(body, Arrived) or not body.head.startswith(_POD_KEY):
         return None
-    nodes = known.read(body, end + len(_NODES_KEY))
-    if nodes is None:
+    pod = _pod(body.head, len(body.head) - len(intake.NODES_KEY))
+    nodes = None if pod is None else known.carried(body.names, body.texts, body.new)
+    if pod is None or nodes is None:
         return None
     return FilterArgs(pod, nodes.listing.names, (), (), nodes.listing, nodes)
 

@@ -165,7 +165,7 @@ def told(verbs: Verbs, verb: str, body: bytes) -> tuple[object, ...]:
         for e in ledger.evaluations
     ]
     return (
-        json.loads(answer.body),
+        json.loads(b"".join((*answer.ahead, answer.body))),
         (answer.mode, answer.nodes, answer.passed, answer.error, answer.unsettled),
         (answer.resources, answer.generation),
         counts,

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from extender.config.schema import Config, Limits
+from extender.server import bodies
 from tests.builders import node_json, pod_json
 from tests.serving import (
     EXPECTING,
@@ -25,6 +26,12 @@ BODY = msgspec.json.encode(names_request(pod_json(), "plain"))
 VERBS = ("filter", "prioritize", "preempt")
 SMALL = Config(limits=Limits(request_bytes=len(BODY)))
 TOO_LARGE = f"the body is larger than limits.requestBytes of {len(BODY)}\n".encode()
+
+
+@pytest.fixture(autouse=True, params=[bodies.LARGE, 0], ids=["small", "large"])
+def _large(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What counts as large, and is looked at while it arrives."""
+    monkeypatch.setattr(bodies, "LARGE", request.param)
 
 
 def chunk(data: bytes) -> bytes:

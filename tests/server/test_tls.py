@@ -1,6 +1,7 @@
 """TLS and mTLS on the scheduler listener, with real certificates and real clients."""
 
 import asyncio
+import json
 import logging
 import os
 import socket
@@ -20,12 +21,13 @@ from extender.config.schema import Config, TLSFiles
 from extender.errors import ConfigError
 from extender.server import serving
 from extender.server.tls import ReloadingTLS
-from tests.builders import node_json, pod_json
+from tests.builders import JSON, node_json, pod_json
 from tests.serving import (
     FixedSource,
     connected,
     eventually,
     names_request,
+    nodes_request,
     served,
     served_in_thread,
     whole,
@@ -146,6 +148,26 @@ def test_a_client_that_trusts_the_certificate_is_answered(
             async with client.session.post(url, json=body, ssl=trusting(authority)) as response:
                 assert response.status == 200
             assert await client.get("/readyz") == (200, "ok")
+
+    run(main())
+
+
+@pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
+def test_megabytes_of_whole_nodes_come_back_as_they_were_sent(
+    run: Run, disk: Disk, authority: trustme.CA, *, tls: bool
+) -> None:
+    nodes = [{**node_json(f"n{i}"), "status": {"images": ["x" * 10_000]}} for i in range(300)]
+    changed: JSON = {**nodes[7], "status": {"images": ["y" * 10_000]}}
+    asked = [nodes, nodes, nodes[::-1], [*nodes[:7], changed, *nodes[8:]], nodes]
+
+    async def main() -> None:
+        config, trust = (disk.config(), trusting(authority)) if tls else (Config(), None)
+        async with served(config) as client, connected(client.scheduler, trust) as connection:
+            for each in asked:
+                body = json.dumps(nodes_request(pod_json(), *each), separators=(",", ":"))
+                await connection.send(whole("filter", body.encode()))
+                reply = await connection.reply()
+                assert json.loads(reply.body)["Nodes"]["items"] == each
 
     run(main())
 

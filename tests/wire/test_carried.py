@@ -7,8 +7,6 @@ import pytest
 from extender.wire import carried
 from extender.wire.carried import Carried, KnownNodes
 
-START = b'{"Pod":{},"Nodes":{"metadata":{},"items":['
-
 
 def node(name: str, beat: str = "0", taint: str = "") -> bytes:
     taints = [{"key": taint, "effect": "NoSchedule"}] if taint else None
@@ -16,8 +14,18 @@ def node(name: str, beat: str = "0", taint: str = "") -> bytes:
     return json.dumps(shape, separators=(",", ":")).encode()
 
 
+def named(text: bytes) -> bytes:
+    name: str = json.loads(text)["metadata"]["name"]
+    return name.encode()
+
+
+def offered(known: KnownNodes, *nodes: bytes) -> Carried | None:
+    """As they come from an intake that has not decoded any."""
+    return known.carried([named(text) for text in nodes], [b"," + text for text in nodes], {})
+
+
 def read(known: KnownNodes, *nodes: bytes) -> Carried:
-    found = known.read(START + b",".join(nodes) + carried.END, len(START))
+    found = offered(known, *nodes)
     assert found is not None
     return found
 
@@ -75,3 +83,53 @@ def test_what_is_known_is_bounded(monkeypatch: pytest.MonkeyPatch, bound: str) -
     assert again.table is not first.table
     assert list(again.table.rows) == ["c"]
     assert taints(read(known, node("a", taint="x"))) == ["x"]
+
+
+def test_a_node_that_was_decoded_is_not_decoded_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded = carried.decoded(b"a", b"," + node("a", taint="x"))
+    assert decoded is not None
+    monkeypatch.setattr(carried, "decoded", None)
+
+    found = KnownNodes().carried([b"a"], [b"," + node("a", taint="x")], {b"a": decoded})
+
+    assert found is not None
+    assert taints(found) == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param(b"a", b"7", id="no node"),
+        pytest.param(b"a", node("a")[:-1], id="half a node"),
+        pytest.param(b"a", node("a") + b"," + node("b"), id="two nodes"),
+        pytest.param(b"a", node("b"), id="a node of another name"),
+        pytest.param(b"a", b"{}", id="a node without a name"),
+        pytest.param(b"a", node("a", beat="-").replace(b"-", b"\xff"), id="no UTF-8"),
+        pytest.param(b"a", b'{"a":' + b"[" * 100_000, id="too deep"),
+    ],
+)
+def test_what_is_no_node_of_that_name_is_not_learned(name: bytes, text: bytes) -> None:
+    known = KnownNodes()
+    first = read(known, node("b"))
+
+    assert known.carried([b"b", name], [b"," + node("b"), b"," + text], {}) is None
+    assert list(first.table.rows) == ["b"]
+    # And what is known is still known.
+    assert read(known, node("b")).table is first.table
+
+
+def test_half_of_a_bad_request_does_not_stand_for_the_request_before() -> None:
+    known = KnownNodes()
+    read(known, node("a", taint="x"), node("b"))
+    changed = [b"," + node("a", taint="y"), b",7"]
+    assert known.carried([b"a", b"b"], changed, {}) is None
+
+    assert taints(read(known, node("a", taint="x"), node("b"))) == ["x"]
+
+
+def test_no_two_nodes_share_a_name() -> None:
+    assert offered(KnownNodes(), node("a"), node("a", beat="1")) is None
+
+
+def test_a_name_that_is_to_be_escaped_is_none_of_ours() -> None:
+    assert KnownNodes().carried([b"\x01"], [b"," + node("a")], {}) is None

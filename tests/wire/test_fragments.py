@@ -81,16 +81,16 @@ ITEMS = [b'{"metadata":{"name":"%c"},"x":%d}' % (65 + i, i) for i in range(5)]
 
 @given(passes=st.lists(st.booleans(), min_size=5, max_size=5))
 def test_whole_nodes_return_as_they_came(passes: list[bool]) -> None:
-    start = b'{"Pod":{},"Nodes":{"metadata":{},"items":['
-    body = start + b",".join(ITEMS) + b']},"NodeNames":null}'
-    known = KnownNodes().read(body, len(start))
+    body = b'{"Pod":{},"Nodes":{"metadata":{},"items":[%b]},"NodeNames":null}' % b",".join(ITEMS)
+    names = [b"%c" % (65 + i) for i in range(5)]
+    known = KnownNodes().carried(names, [b"," + item for item in ITEMS], {})
     assert known is not None
     codes = bytes(not passing for passing in passes)
     texts = {1: "no"} if any(codes) else {}
 
-    refused = fragments.refused_members(known.listing.names, codes, texts)
-    answer = fragments.carried_answer(known, bytes(passes), refused)
+    ahead = fragments.carried_nodes(known, bytes(passes))
+    refused = fragments.carried_refusals(known.listing.names, codes, texts)
 
     statuses = [SUCCESS if passing else unresolvable("no") for passing in passes]
     args = messages.decode_filter_args(body)
-    assert answer == messages.encode_filter(args, statuses).body
+    assert b"".join((*ahead, refused)) == messages.encode_filter(args, statuses).body

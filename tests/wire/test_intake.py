@@ -1,0 +1,174 @@
+"""A body is understood as it is, in whatever chunks it arrives."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from extender.wire import carried, intake
+from extender.wire.carried import KnownNodes
+from extender.wire.intake import Arrived, Body, Intake
+from extender.wire.splitting import Known
+from tests.wire.bodies import BODY, NODES, WHOLE, mutated, outcome
+
+REORDERED = WHOLE.replace(b",".join(NODES), b",".join(NODES[::-1]))
+BEATEN = WHOLE.replace(b"[1,2,3]", b"[1,2,4]")
+LONGER = WHOLE.replace(b"[1,2,3]", b"[1,2,3,4]")
+
+
+@pytest.fixture(autouse=True)
+def _looks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake, "_LEAST", 1)
+
+
+def cut(body: bytes, places: list[int]) -> list[bytes]:
+    """The body in pieces, cut at these places, modulo its length."""
+    at = sorted({0, len(body), *(place % (len(body) + 1) for place in places)})
+    return [body[a:b] for a, b in pairwise(at)]
+
+
+def taken(known: KnownNodes, *chunks: bytes) -> Body:
+    reading = Intake(known)
+    for chunk in chunks:
+        reading.feed(chunk)
+    return reading.end()
+
+
+def knowing(*bodies: bytes) -> Known:
+    known = Known()
+    for body in bodies:
+        outcome(body, known)
+    return known
+
+
+CUTS = st.lists(st.integers(0, 2_000), max_size=12)
+ASKED = st.tuples(st.sampled_from([WHOLE, REORDERED, BEATEN, LONGER, WHOLE[:-5]]) | mutated(), CUTS)
+
+
+@settings(max_examples=500, deadline=None)
+@given(asked=st.lists(ASKED, min_size=1, max_size=4))
+@example([(WHOLE, []), (REORDERED, [350, 400, 450, 500]), (BEATEN, [400, 401, 440])])
+def test_in_any_chunks_it_is_the_same_body(asked: list[tuple[bytes, list[int]]]) -> None:
+    known = Known()
+    for body, places in asked:
+        found = taken(known.nodes, *cut(body, places))
+
+        assert bytes(found) == body
+        assert outcome(found, known) == outcome(body, None)
+
+
+@settings(max_examples=200, deadline=None)
+@given(first=ASKED, other=ASKED, turns=st.lists(st.booleans(), max_size=20))
+@example((WHOLE, [430]), (BEATEN, [430]), [True, False])
+def test_requests_that_arrive_at_the_same_time_do_not_meet(
+    first: tuple[bytes, list[int]], other: tuple[bytes, list[int]], turns: list[bool]
+) -> None:
+    known = knowing(WHOLE)
+    requests = [
+        (body, iter(cut(body, places)), Intake(known.nodes)) for body, places in (first, other)
+    ]
+    for turn in (*turns, *[True, False] * 14):
+        _, chunks, reading = requests[turn]
+        reading.feed(next(chunks, b""))
+    ended = [(body, reading.end()) for body, _, reading in requests]
+
+    for body, found in (*ended, *ended):
+        assert outcome(found, known) == outcome(body, None)
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 10_000])
+@pytest.mark.parametrize("body", [WHOLE, REORDERED], ids=["listed", "reordered"])
+def test_known_nodes_are_neither_copied_nor_decoded(
+    size: int, body: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = knowing(WHOLE).nodes
+    monkeypatch.setattr(carried, "decoded", None)
+
+    found = taken(known, *(body[i : i + size] for i in range(0, len(body), size)))
+
+    assert isinstance(found, Arrived)
+    assert not found.new
+    assert {*map(id, found.texts)} == {*map(id, known.texts.values())}
+    if body is WHOLE:
+        assert {*map(id, found.names)} == {*map(id, known.last_names)}
+
+
+def test_nothing_is_known_of_a_body_before_it_is_there() -> None:
+    known = knowing(WHOLE).nodes
+    before = dict(known.texts), known.last_texts
+    reading = Intake(known)
+    reading.feed(LONGER[:-1])
+    assert (known.texts, known.last_texts) == before
+
+    reading.feed(LONGER[-1:])
+    reading.end()
+    assert (known.texts, known.last_texts) == before
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(WHOLE.replace(b"[1,2,3]", b"[1,2"), id="a broken node"),
+        pytest.param(WHOLE.replace(NODES[2], NODES[2] + b"7"), id="a broken node at the end"),
+        pytest.param(WHOLE.replace(NODES[2], b"7"), id="a number among the nodes"),
+        pytest.param(WHOLE.replace(b'"b"', b'"\\u0062"'), id="an escaped name"),
+        pytest.param(WHOLE.replace(b",".join(NODES), b""), id="no nodes"),
+        pytest.param(WHOLE[:-1], id="no end"),
+        pytest.param(WHOLE[: WHOLE.index(b'"Nodes"')], id="no nodes yet"),
+        pytest.param(BODY, id="names"),
+        pytest.param(b"", id="nothing"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 50, 10_000])
+def test_what_is_not_recognised_stays_what_it_is(body: bytes, size: int) -> None:
+    known = knowing(WHOLE).nodes
+
+    assert taken(known, *(body[i : i + size] for i in range(0, len(body), size))) == body
+
+
+def test_more_nodes_than_are_ever_known_are_not_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(carried, "MAX_NODES", 2)
+
+    assert taken(KnownNodes(), WHOLE) == WHOLE
+
+
+def test_a_known_node_may_be_forgotten_while_others_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = knowing(WHOLE)
+    reading = Intake(known.nodes)
+    reading.feed(REORDERED[:-30])
+    monkeypatch.setattr(carried, "MAX_NODES", 2)
+    outcome(BEATEN, known)
+    monkeypatch.undo()
+    reading.feed(REORDERED[-30:])
+
+    assert outcome(reading.end(), known) == outcome(REORDERED, None)
+
+
+class Looking(Intake):
+    """Counts how many bytes are looked at."""
+
+    def __init__(self, known: KnownNodes) -> None:
+        super().__init__(known)
+        self.looked = 0
+
+    def _look(self) -> None:
+        self.looked += len(self._rest) + self._size
+        super()._look()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(b"x" * 5_000, id="nothing that is known"),
+        pytest.param(WHOLE.replace(b"[1,2,3]", b"[%b1]" % (b"1," * 5_000)), id="a long node"),
+        pytest.param(WHOLE.replace(b"[1,2,3]", b"[1,2" + b" " * 9_000), id="a broken one"),
+    ],
+)
+def test_chunks_of_one_byte_do_not_make_it_look_again_and_again(body: bytes) -> None:
+    reading = Looking(KnownNodes())
+    for i in range(len(body)):
+        reading.feed(body[i : i + 1])
+
+    assert bytes(reading.end()) == body
+    assert reading.looked < 5 * len(body)
