@@ -5,6 +5,7 @@ a misspelt rule, and a rule that cannot be read must refuse. The text of an erro
 author of the pod, and short enough for an event.
 """
 
+import contextlib
 import functools
 from collections.abc import Mapping
 from typing import Final, TypeVar
@@ -114,11 +115,22 @@ def _decoded(name: str, text: str, kind: type[T], limit: int, whose: str = "pod"
 
 
 def _outcome(name: str, text: str, kind: type[T], limit: int, whose: str) -> T | AnnotationError:
+    if len(text) <= limit and text.isascii():
+        # Most are JSON without a fault or a null: read in one go, in a fifth of the time.
+        # Whatever else there is to say of a text is said by the general way.
+        with contextlib.suppress(msgspec.DecodeError, RecursionError):
+            value: T = _decoder(kind).decode(text)  # type: ignore[arg-type]  # a type has a hash
+            return value
     try:
         data = documents.parse_one(text, limit, max_values=_MAX_VALUES)
         return msgspec.convert(documents.without_nulls(data), kind)
     except (DocumentError, msgspec.ValidationError) as exc:
         return AnnotationError(f"{whose} annotation {name}", str(exc))
+
+
+@functools.cache
+def _decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
+    return msgspec.json.Decoder(kind)
 
 
 # The pods of a workload carry the same text, and a refused one comes back with it.

@@ -6,6 +6,8 @@ from typing import Final
 from extender.match.versions import go_quote
 
 _CANONICAL: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
+# So many digits are an int64, whatever they are.
+_SURE_DIGITS: Final = 18
 _SIGNED: Final = re.compile(r"[+-]?[0-9]+")
 _SIGNED_MAX_TEXT: Final = 64
 _INT64_MIN: Final = -(1 << 63)
@@ -15,6 +17,9 @@ _UINT64_MAX: Final = (1 << 64) - 1
 
 def canonical(text: str) -> int | None:
     """What `Gt` and `Lt` tolerations take: no sign but minus, no leading zero, ASCII digits."""
+    # Next to all values are few digits, which is found out in half the time.
+    if text.isdecimal() and text.isascii() and text[0] != "0" and len(text) <= _SURE_DIGITS:
+        return int(text)
     return _within_int64(int(text)) if _CANONICAL.fullmatch(text) else None
 
 

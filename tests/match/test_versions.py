@@ -167,3 +167,22 @@ def test_a_long_text_parses_like_a_short_one() -> None:
 )
 def test_go_quote(text: str, quoted: str) -> None:
     assert versions.go_quote(text) == quoted
+
+
+@pytest.mark.parametrize(
+    "text", ["0.0.0", "1.2.3", "5.15.0", "10.20.30", "9999999999999999999.0.9999999999999999999"]
+)
+def test_a_plain_version_is_read_as_any_other(text: str) -> None:
+    """White space around a text makes it one that is not plain."""
+    assert versions.order(text) == versions.order(f" {text}")
+    assert versions.order(text) == (*map(int, text.split(".")), True, ())
+
+
+@pytest.mark.parametrize(
+    "text", ["1.2.3\n", "1.2.03", "01.2.3", "1.2", "1.2.3.4", "\uff11.2.3", "-1.2.3"]
+)
+def test_what_looks_like_a_plain_version_is_left_to_the_parser(text: str) -> None:
+    version = versions.parse(text)
+    expected = version and (version.major, version.minor, version.patch, True, ())
+
+    assert versions.order(text) == expected
