@@ -6,11 +6,15 @@ into an ERROR status. The runner signs a status, never the plugin.
 """
 
 import enum
+import functools
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol, runtime_checkable
+from typing import Any, Final, Literal, Protocol, runtime_checkable
+
+from msgspec import Struct
 
 from extender.framework.node_info import Facet, NodeInfo
+from extender.framework.recent import Recent
 from extender.framework.snapshot import Snapshot
 from extender.match.cel.programs import Programs
 from extender.match.effort import Effort
@@ -19,6 +23,10 @@ from extender.match.gates import FeatureGates
 from extender.model.core_v1 import Pod
 
 MAX_NODE_SCORE: Final = 100
+NOTHING_FOUND: Final = frozenset[Finding]()
+# Those that filter meets are asked for again by prioritize, one or a few calls later.
+MAX_COMPILED: Final = 64
+MAX_COMPILED_BYTES: Final = 4 << 20
 _REASON_BYTES: Final = 500
 
 
@@ -30,6 +38,8 @@ class Code(enum.Enum):
     UNSCHEDULABLE = "Unschedulable"
     UNSCHEDULABLE_AND_UNRESOLVABLE = "UnschedulableAndUnresolvable"
     SKIP = "Skip"
+
+    __hash__ = object.__hash__  # a member is itself only; Enum's own hash is a call in Python
 
 
 class ExtensionPoint(enum.Enum):
@@ -54,18 +64,23 @@ class Status:
     detail: object = field(default=None, compare=False)  # for explain; never on the wire
     # Only a pod in flight stands in the way: where it went is about to be known.
     unsettled: bool = field(default=False, compare=False)
+    _signed: "Status | None" = field(default=None, init=False, compare=False, repr=False)
 
     def signed(self, plugin: str) -> "Status":
-        """The same, said by a plugin."""
-        return Status(
-            self.code,
-            self.reasons,
-            plugin,
-            self.brief,
-            self.findings,
-            self.detail,
-            self.unsettled,
-        )
+        """The same, said by a plugin; of a status that is given again, it is the same one again."""
+        found = self._signed
+        if found is None or found.plugin != plugin:
+            found = Status(
+                self.code,
+                self.reasons,
+                plugin,
+                self.brief,
+                self.findings,
+                self.detail,
+                self.unsettled,
+            )
+            object.__setattr__(self, "_signed", found)
+        return found
 
 
 SUCCESS: Final = Status(Code.SUCCESS)
@@ -104,16 +119,24 @@ def success(findings: frozenset[Finding]) -> Status:
     return Status(Code.SUCCESS, findings=findings) if findings else SUCCESS
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(Struct, frozen=True, gc=False):
     """One plugin's raw score of one node."""
 
     value: int
     findings: frozenset[Finding] = frozenset()
 
 
+@functools.lru_cache(maxsize=256)
+def score_of(value: int) -> Score:
+    """A score that nothing was noticed for; there are few, and they are given to many nodes."""
+    return Score(value)
+
+
 class NodeFilter(Protocol):
-    """One pod's question, already parsed; asked once of nodes that share a key."""
+    """One pod's question, already parsed; asked once of nodes that share a key.
+
+    One that is worth asking about many nodes at once is a BatchFilter, too.
+    """
 
     @property
     def facet(self) -> Facet: ...
@@ -124,6 +147,17 @@ class NodeFilter(Protocol):
         ...
 
     def filter(self, node: NodeInfo) -> Status: ...
+
+
+class BatchFilter(NodeFilter, Protocol):
+    """A question that can be asked about many nodes at once, at less cost and to the same end."""
+
+    def filter_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Status] | None:
+        """What `filter` says of each, in order; equal refusals are mostly one and the same.
+
+        None if less effort is left than it takes: one by one, some can still be asked about.
+        """
+        ...
 
 
 @runtime_checkable
@@ -150,7 +184,10 @@ class RemovalAware(Protocol):
 
 
 class NodeScorer(Protocol):
-    """One pod's preference, already parsed; asked once of nodes that share a key."""
+    """One pod's preference, already parsed; asked once of nodes that share a key.
+
+    As with filters, one may be a BatchScorer, too.
+    """
 
     @property
     def facet(self) -> Facet: ...
@@ -164,6 +201,14 @@ class NodeScorer(Protocol):
 
     def normalize(self, scores: Sequence[int]) -> Sequence[int]:
         """On the scale of 0 to MAX_NODE_SCORE; `scores` has what the candidates got, each once."""
+        ...
+
+
+class BatchScorer(NodeScorer, Protocol):
+    """A preference that can be asked about many nodes at once."""
+
+    def score_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Score] | None:
+        """What `score` says of each, in order; None as with filters."""
         ...
 
 
@@ -209,6 +254,13 @@ class Settings:
     no_execute: Literal["narrow", "join"] = "narrow"
     # Expressions that were compiled before, shared by all plugins.
     programs: Programs = field(default_factory=Programs, compare=False, repr=False)
+    # Tolerations that were compiled lately, by what is written.
+    compiled: Recent[Hashable, Any] = field(
+        default_factory=lambda: Recent(MAX_COMPILED, MAX_COMPILED_BYTES),
+        init=False,
+        compare=False,
+        repr=False,
+    )
     # What comparing may still take in this call.
     effort: Effort = field(default_factory=Effort, compare=False, repr=False)
 

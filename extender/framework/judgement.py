@@ -5,19 +5,21 @@ Bytes are joined as one large integer, so that "the first refusal stands" is an 
 """
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from extender.framework.interface import SUCCESS, Code, ExtensionPoint, NodeFilter, Status
 from extender.framework.ledger import Clock, Evaluation
 from extender.framework.memory import Thread
+from extender.framework.node_info import NodeInfo
 from extender.framework.node_table import Column, NodeTable
 from extender.framework.runner import FilterThread, signed_verdict
 
 # A status is a byte.
 MAX_STATUSES: Final = 256
-_ALL: Final = 0xFF
+_PASSES: Final = bytes((0xFF, *bytes(255)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +105,19 @@ def _judge(
     most: int,
     clock: Clock,
 ) -> Judgement | None:
-    codes, reach = 0, int.from_bytes(bytes((_ALL,)) * len(table), "little")
+    codes, reach = 0, -1
     seconds = []
-    for name, question, thread in threads:
+    for place, (name, question, thread) in enumerate(threads, start=1):
         since = clock()
         column = table.column(question.facet)
-        said = _said(name, question, thread, column, statuses) if len(column) <= most else None
-        if said is None:
+        refusals = _said(name, question, thread, column, statuses) if len(column) <= most else None
+        if refusals is None:
             return None
-        refusals, passes = said
         if any(refusals):
             codes |= reach & int.from_bytes(column.translated(refusals), "little")
-            reach &= int.from_bytes(column.translated(passes), "little")
+            if place < len(threads):
+                passes = refusals.translate(_PASSES)
+                reach &= int.from_bytes(column.translated(passes), "little")
         seconds.append(clock() - since)
     names = tuple(name for name, _, _ in threads)
     return Judgement(
@@ -133,29 +136,40 @@ def _said(
     thread: Thread[NodeFilter, Status],
     column: Column,
     statuses: "_Statuses",
-) -> tuple[bytearray, bytearray] | None:
-    """By the codes of the column: the place of the refusal, and whether there is none."""
+) -> bytearray | None:
+    """By the codes of the column: the place of the refusal, 0 if there is none."""
     refusals = bytearray(len(column))
-    passes = bytearray((_ALL,)) * len(column)
-    for code, key, node in column.present():
-        status = thread.answers.get(key)
-        if status is None:
-            try:
-                status = signed_verdict(name, question, node)
-            except Exception:  # noqa: BLE001 - who judges node by node meets it again, and tells
+    present = tuple(column.present())
+    try:
+        said = thread.answered(present, partial(_asked, name, question, thread))
+    except Exception:  # noqa: BLE001 - who judges node by node meets it again, and tells
+        return None
+    known = statuses.known
+    for (code, _, _), status in zip(present, said, strict=True):
+        if status is not SUCCESS:
+            place = known.get(id(status)) or statuses.add(status)
+            if not place:
                 return None
-            # Equal ones are one: so they are told apart by identity ever after.
-            status = thread.distinct.setdefault(_wording(status), status)
-            thread.answers[key] = status
-        if status is SUCCESS:
-            continue
-        if status.code in (Code.SUCCESS, Code.ERROR):
-            return None
-        place = statuses.place(status, column.rows_with(code))
-        if statuses.overflow:
-            return None
-        refusals[code], passes[code] = place, 0
-    return refusals, passes
+            refusals[code] = place
+    if statuses.brief:
+        for (code, _, _), status in zip(present, said, strict=True):
+            statuses.count(status, column.rows_with(code))
+    return refusals
+
+
+def _asked(
+    name: str,
+    question: NodeFilter,
+    thread: Thread[NodeFilter, Status],
+    nodes: Sequence[NodeInfo],
+) -> Iterable[Status]:
+    filter_all = getattr(question, "filter_all", None)
+    said: Sequence[Status] | None = None if filter_all is None else filter_all(nodes)
+    if said is not None:
+        return [status if status is SUCCESS else status.signed(name) for status in said]
+    one_by_one = (signed_verdict(name, question, node) for node in nodes)
+    # Equal ones are one: so they are told apart by identity ever after.
+    return (thread.distinct.setdefault(_wording(status), status) for status in one_by_one)
 
 
 class _Statuses:
@@ -168,28 +182,34 @@ class _Statuses:
     def __init__(self, *, brief: bool = False) -> None:
         self.all = [SUCCESS]
         self.places: dict[Hashable, int] = {}
-        self._brief = brief
-        self._known: dict[int, int] = {}  # by identity
+        self.known: dict[int, int] = {}  # places by identity
+        self.brief = brief
+        self.overflow = False
         self._collapsed: set[int] = set()
         self._rows: Counter[tuple[str, ...]] = Counter()
 
-    def place(self, status: Status, rows: int) -> int:
-        place = self._known.get(id(status))
-        collapses = self._brief and bool(status.brief) and not status.findings
-        if place is None:
-            wording = _brief_wording(status) if collapses else _wording(status)
-            place = self.places.setdefault(wording, len(self.all))
-            self._known[id(status)] = place
-            if place == len(self.all):
-                self.all.append(status)
-        if collapses:
-            self._rows[status.reasons] += rows
-            self._collapsed.add(place)
+    def add(self, status: Status) -> int:
+        """The place of a refusal; 0 if it is none, or one too many."""
+        if status.code is Code.SUCCESS or status.code is Code.ERROR:
+            return 0
+        wording = _brief_wording(status) if self.collapses(status) else _wording(status)
+        place = self.places.setdefault(wording, len(self.all))
+        if place == len(self.all):
+            if place == MAX_STATUSES:
+                self.overflow = True
+                return 0
+            self.all.append(status)
+        self.known[id(status)] = place
         return place
 
-    @property
-    def overflow(self) -> bool:
-        return len(self.all) > MAX_STATUSES
+    def count(self, status: Status, rows: int) -> None:
+        """So many rows have a status; of brief refusals it is kept."""
+        if self.collapses(status):
+            self._rows[status.reasons] += rows
+            self._collapsed.add(self.known[id(status)])
+
+    def collapses(self, status: Status) -> bool:
+        return self.brief and bool(status.brief) and not status.findings
 
     def collapsed(self) -> Collapsed | None:
         if not self._collapsed:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from extender.errors import LeewayError
 from extender.framework.interface import Code, ExtensionPoint, Status
 from extender.match.findings import Finding
@@ -10,8 +12,7 @@ from extender.match.findings import Finding
 Clock = Callable[[], float]
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(Struct, frozen=True):
     """How often one plugin gave which codes at one extension point of one call."""
 
     plugin: str

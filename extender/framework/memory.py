@@ -6,11 +6,12 @@ only become useless, and then it is dropped, the longest unused first.
 """
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
 from extender.framework.interface import NodeFilter, NodeScorer, Score, Status
+from extender.framework.node_info import NodeInfo
 
 MAX_QUESTIONS: Final = 1_024
 MAX_ANSWERS: Final = 200_000
@@ -28,6 +29,22 @@ class Thread(Generic[Q, A]):
     distinct: dict[Hashable, A] = field(default_factory=dict)  # of the answers, by what they say
     kept: bool = False  # whether it can be recalled; if not, its answers take no room
     counted: int = 0  # of the answers, those that the memory knows of
+
+    def answered(
+        self,
+        present: Sequence[tuple[int, Hashable, NodeInfo]],
+        ask: Callable[[Sequence[NodeInfo]], Iterable[A]],
+    ) -> Sequence[A]:
+        """The answer for each key; `ask` gives those that are not known, one a node, in order.
+
+        What it has given until it breaks is known from then on.
+        """
+        known = self.answers
+        unknown = [each for each in present if each[1] not in known] if known else present
+        if unknown:
+            _, keys, nodes = zip(*unknown, strict=True)
+            known.update(zip(keys, ask(nodes), strict=True))
+        return [known[key] for _, key, _ in present]
 
 
 class Memory(Generic[Q, A]):

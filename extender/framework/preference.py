@@ -4,8 +4,9 @@ Each plugin scores every key of its column. How a score compares depends on who 
 candidate, so what is kept of a row is which raw scores it has, as one code for all plugins.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from extender.framework.interface import NodeScorer, Score
@@ -58,30 +59,29 @@ def prefer(threads: Sequence[ScoreThread], table: NodeTable, *, most: int) -> Pr
     codes = 0
     for _, question, thread in threads:
         column = table.column(question.facet)
-        places: dict[int, int] = {}
-        raw = bytearray(len(column))
         if len(column) > most:
             return None
-        for code, key, node in column.present():
-            value = _value(question, thread, key, node)
-            if value is None:
-                return None
-            place = places.setdefault(value, len(places))
-            if (place + 1) * len(combinations) > MAX_COMBINATIONS:
-                return None
-            raw[code] = place * len(combinations)
+        present = tuple(column.present())
+        try:
+            scores = thread.answered(present, partial(_asked, question))
+        except Exception:  # noqa: BLE001 - who scores node by node meets it again, and tells
+            return None
+        step = len(combinations)
+        places: dict[Score, int] = {}  # by what they say, and what they noticed
+        raw = bytearray(len(column))
+        for (code, _, _), score in zip(present, scores, strict=True):
+            place = places.get(score)
+            if place is None:
+                if score.findings or (len(places) + 1) * step > MAX_COMBINATIONS:
+                    return None
+                place = places[score] = len(places) * step
+            raw[code] = place
         codes += int.from_bytes(column.translated(raw), "little")
-        combinations = [(*before, value) for value in places for before in combinations]
+        combinations = [(*before, score.value) for score in places for before in combinations]
     return Preference(codes.to_bytes(len(table), "little"), tuple(combinations), tuple(threads))
 
 
-def _value(
-    question: NodeScorer, thread: Thread[NodeScorer, Score], key: Hashable, node: NodeInfo
-) -> int | None:
-    score = thread.answers.get(key)
-    if score is None:
-        try:
-            score = thread.answers[key] = question.score(node)
-        except Exception:  # noqa: BLE001 - who scores node by node meets it again, and tells
-            return None
-    return None if score.findings else score.value
+def _asked(question: NodeScorer, nodes: Sequence[NodeInfo]) -> Iterable[Score]:
+    score_all = getattr(question, "score_all", None)
+    said: Sequence[Score] | None = None if score_all is None else score_all(nodes)
+    return map(question.score, nodes) if said is None else said

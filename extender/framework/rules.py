@@ -4,10 +4,10 @@ Raises AnnotationError where an annotation cannot be read; a plugin turns that i
 """
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from extender.framework.interface import Settings
 from extender.match import carriers, taints
@@ -18,51 +18,49 @@ from extender.model.core_v1 import NodeAffinity, Pod, Taint, Toleration
 # What is larger is parsed each time rather than kept: foreign text must not fill memory.
 MAX_REMEMBERED_TEXT: Final = 16_384
 MAX_REMEMBERED_RULES: Final = 100
+# About what compiled rules take, in bytes: for each character of an annotation, each toleration.
+COMPILED_TEXT: Final = 16
+COMPILED_RULE: Final = 600
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True, gc=False):
     """A taint that keeps a pod away, and whether the annotation alone tolerates it."""
 
     taint: Taint
     annotation_only: bool
 
 
-@dataclass(frozen=True)
-class PodTolerations:
-    """Both lists of a pod, apart, because NoExecute taints tell them apart."""
+class PodTolerations(Struct, frozen=True, gc=False):
+    """Both lists of a pod, apart, because NoExecute taints tell them apart; and as one list."""
 
     native: Tolerations
     annotated: Tolerations
+    joined: Tolerations
     findings: frozenset[Finding]
 
     @property
     def size(self) -> int:
         """How many tolerations there are."""
-        return len(self.native.matchers) + len(self.annotated.matchers)
-
-    def joined(self) -> Tolerations:
-        """Both as one list."""
-        return self._joined
-
-    @cached_property
-    def _joined(self) -> Tolerations:
-        return self.native.joined(self.annotated)
+        return len(self.joined.matchers)
 
     def first_refusal(
         self, hard: Iterable[Taint], no_execute: Literal["narrow", "join"], noticed: Noticed
     ) -> Refusal | None:
         """The first of these taints that keeps the pod away."""
-        joined = self.joined()
         for taint in hard:
-            if no_execute == "narrow" and taint.effect == NO_EXECUTE:
-                refusal = self._narrowed(taint, noticed)
-            else:
-                tolerated = joined.tolerates(taint, noticed)
-                refusal = None if tolerated else Refusal(taint, annotation_only=False)
+            refusal = self.refusal(taint, no_execute, noticed)
             if refusal is not None:
                 return refusal
         return None
+
+    def refusal(
+        self, taint: Taint, no_execute: Literal["narrow", "join"], noticed: Noticed
+    ) -> Refusal | None:
+        """Why this taint keeps the pod away; None if it does not."""
+        if no_execute == "narrow" and taint.effect == NO_EXECUTE:
+            return self._narrowed(taint, noticed)
+        tolerated = self.joined.tolerates(taint, noticed)
+        return None if tolerated else Refusal(taint, annotation_only=False)
 
     def _narrowed(self, taint: Taint, noticed: Noticed) -> Refusal | None:
         """Why a NoExecute taint refuses, or None.
@@ -79,15 +77,18 @@ class PodTolerations:
 
 
 def pod_tolerations(pod: Pod, settings: Settings) -> PodTolerations:
-    """The tolerations of a pod, compiled."""
-    noticed: Noticed = set()
-    native, annotated = written_tolerations(pod, settings)
-    gates, programs = settings.gates, settings.programs
-    return PodTolerations(
-        taints.compile_tolerations(native, gates, programs, noticed),
-        taints.compile_tolerations(annotated, gates, programs, noticed),
-        frozenset(noticed),
-    )
+    """The tolerations of a pod, compiled once for all plugins and verbs that ask in turn."""
+    written = _native_tolerations(pod), _annotation(pod, settings, carriers.TOLERATIONS)
+    compiled = settings.compiled.get(written)
+    if compiled is None:
+        noticed: Noticed = set()
+        decoded = _annotated_tolerations(pod, settings)
+        gates, programs = settings.gates, settings.programs
+        native = taints.compile_tolerations(written[0], gates, programs, noticed)
+        annotated = taints.compile_tolerations(decoded, gates, programs, noticed)
+        compiled = PodTolerations(native, annotated, native.joined(annotated), frozenset(noticed))
+        settings.compiled.put(written, compiled, _weight(*written))
+    return compiled
 
 
 def written_tolerations(
@@ -153,3 +154,7 @@ def _native_tolerations(pod: Pod) -> tuple[Toleration, ...]:
 def _annotation(pod: Pod, settings: Settings, name: str) -> str | None:
     annotations = (pod.metadata.annotations if pod.metadata else None) or {}
     return annotations.get(settings.annotation_prefix + name)
+
+
+def _weight(native: tuple[Toleration, ...], text: str | None) -> int:
+    return COMPILED_TEXT * len(text or "") + COMPILED_RULE * len(native)

@@ -15,6 +15,10 @@ class Effort:
     def __init__(self) -> None:
         self.left: float = math.inf
 
+    def affords(self, amount: int) -> bool:
+        """Whether so much may be spent."""
+        return amount <= self.left
+
     def spend(self, amount: int) -> None:
         """So much is about to be done, a toleration asked about a taint being 1; or EffortError."""
         self.left -= amount

@@ -1,7 +1,7 @@
 """NodeAffinity: required terms refuse a node, preferred terms raise its score."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from extender.errors import AnnotationError
@@ -9,11 +9,13 @@ from extender.framework import rules
 from extender.framework.interface import (
     MAX_NODE_SCORE,
     SKIP,
+    SUCCESS,
     NodeFilter,
     NodeScorer,
     Score,
     Settings,
     Status,
+    score_of,
     success,
     unresolvable,
 )
@@ -26,6 +28,7 @@ from extender.model.core_v1 import NodeAffinity as NodeAffinityRules
 from extender.model.core_v1 import Pod
 
 REASON: Final = "node(s) didn't match Pod's node affinity/selector"
+REFUSED: Final = unresolvable(REASON)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,8 @@ class NodeAffinity:
         )
         if required is None:
             return SKIP
-        return _RequiredTerms(required, frozenset(noticed), self.settings.effort)
+        facet = LabelsFacet.of(required.terms(), (key for key, _ in required.labels))
+        return _RequiredTerms(required, facet, frozenset(noticed), self.settings.effort)
 
     def pre_score(self, pod: Pod, _snapshot: Snapshot) -> NodeScorer | Status:
         """Compile what the pod prefers; SKIP if it prefers nothing."""
@@ -69,7 +73,8 @@ class NodeAffinity:
         preferred = selectors.compile_preferred(affinities, self.settings.gates, noticed)
         if preferred is None:
             return SKIP
-        return _PreferredTerms(preferred, frozenset(noticed), self.settings.effort)
+        facet = LabelsFacet.of(preferred.terms)
+        return _PreferredTerms(preferred, facet, frozenset(noticed), self.settings.effort)
 
     def _affinities(self, pod: Pod) -> tuple[NodeAffinityRules | None, ...]:
         annotated = rules.annotated_affinity(pod, self.settings)
@@ -79,35 +84,63 @@ class NodeAffinity:
 @dataclass(frozen=True, slots=True)
 class _RequiredTerms:
     required: Required
+    facet: LabelsFacet
     findings: frozenset[Finding]
     effort: Effort
 
-    @property
-    def facet(self) -> LabelsFacet:
-        return LabelsFacet.of(self.required.terms(), (key for key, _ in self.required.labels))
-
     def filter(self, node: NodeInfo) -> Status:
         self.effort.spend(EFFORT_OF_TERM * self.required.most)
+        return self._judged(node)
+
+    def filter_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Status] | None:
+        asked = EFFORT_OF_TERM * self.required.most * len(nodes)
+        if not self.effort.affords(asked):
+            return None
+        self.effort.spend(asked)
+        only = self.required.only
+        if only is not None:
+            noticed: Noticed = set()
+            said = [SUCCESS if only(node.labels, noticed) else REFUSED for node in nodes]
+            if not noticed:
+                return said
+        return list(map(self._judged, nodes))
+
+    def _judged(self, node: NodeInfo) -> Status:
         noticed: Noticed = set()
         if self.required.matches(node.name, node.labels, noticed):
-            return success(frozenset(noticed))
-        return unresolvable(REASON, findings=frozenset(noticed))
+            return success(frozenset(noticed)) if noticed else SUCCESS
+        return replace(REFUSED, findings=frozenset(noticed)) if noticed else REFUSED
 
 
 @dataclass(frozen=True, slots=True)
 class _PreferredTerms:
     preferred: Preferred
+    facet: LabelsFacet
     findings: frozenset[Finding]
     effort: Effort
 
-    @property
-    def facet(self) -> LabelsFacet:
-        return LabelsFacet.of(self.preferred.terms)
-
     def score(self, node: NodeInfo) -> Score:
         self.effort.spend(EFFORT_OF_TERM * self.preferred.terms.most)
+        return self._judged(node)
+
+    def score_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Score] | None:
+        asked = EFFORT_OF_TERM * self.preferred.terms.most * len(nodes)
+        if not self.effort.affords(asked):
+            return None
+        self.effort.spend(asked)
+        only = self.preferred.terms.only
+        if only is not None:
+            noticed: Noticed = set()
+            matched, unmatched = score_of(self.preferred.weights[0]), score_of(0)
+            found = [matched if only(node.labels, noticed) else unmatched for node in nodes]
+            if not noticed:
+                return found
+        return list(map(self._judged, nodes))
+
+    def _judged(self, node: NodeInfo) -> Score:
         noticed: Noticed = set()
-        return Score(self.preferred.score(node.name, node.labels, noticed), frozenset(noticed))
+        value = self.preferred.score(node.name, node.labels, noticed)
+        return Score(value, frozenset(noticed)) if noticed else score_of(value)
 
     def normalize(self, scores: Sequence[int]) -> Sequence[int]:
         """The highest sum is 100. Below zero, which only an unchecked weight can cause, is 0."""

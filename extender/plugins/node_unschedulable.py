@@ -1,6 +1,6 @@
 """NodeUnschedulable: a cordoned node is refused, unless the pod tolerates being there."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -13,6 +13,7 @@ from extender.match.taints import NO_SCHEDULE
 from extender.model.core_v1 import Pod, Taint
 
 REASON: Final = "node(s) were unschedulable"
+REFUSED: Final = unresolvable(REASON)
 
 # Upstream asks about this taint whether or not the node carries it.
 CORDON: Final = Taint(key="node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
@@ -36,7 +37,7 @@ class NodeUnschedulable:
             tolerations = rules.pod_tolerations(pod, self.settings)
         except AnnotationError as exc:
             return unresolvable(str(exc))
-        tolerated = tolerations.joined().tolerates(CORDON, noticed)
+        tolerated = tolerations.joined.tolerates(CORDON, noticed)
         return _Cordoned(tolerated, tolerations.findings | noticed)
 
 
@@ -47,4 +48,7 @@ class _Cordoned:
     facet: ClassVar[AttributeFacet] = UNSCHEDULABLE
 
     def filter(self, node: NodeInfo) -> Status:
-        return unresolvable(REASON) if node.unschedulable and not self.tolerated else SUCCESS
+        return REFUSED if node.unschedulable and not self.tolerated else SUCCESS
+
+    def filter_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Status]:
+        return [self.filter(node) for node in nodes]

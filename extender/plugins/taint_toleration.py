@@ -1,18 +1,22 @@
 """TaintToleration: hard taints refuse a node, soft ones lower its score."""
 
+import functools
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Literal
 
 from extender.errors import AnnotationError
 from extender.framework import rules
 from extender.framework.interface import (
     MAX_NODE_SCORE,
+    NOTHING_FOUND,
+    SUCCESS,
     NodeFilter,
     NodeScorer,
     Score,
     Settings,
     Status,
+    score_of,
     success,
     unresolvable,
 )
@@ -21,7 +25,7 @@ from extender.framework.snapshot import TAINTS, AttributeFacet, NodeInfo, Snapsh
 from extender.match.effort import Effort
 from extender.match.findings import Finding, Noticed
 from extender.match.taints import PREFER_NO_SCHEDULE, Tolerations
-from extender.model.core_v1 import Pod
+from extender.model.core_v1 import Pod, Taint
 
 REASON: Final = "node(s) had untolerated taint {{{}}}"
 REASON_REDACTED: Final = "node(s) had untolerated taint(s)"
@@ -29,6 +33,10 @@ REASON_ANNOTATION_ONLY: Final = "node(s) had NoExecute taint {{{}}} tolerated on
 REASON_ANNOTATION_ONLY_REDACTED: Final = (
     "node(s) had NoExecute taint(s) tolerated only by annotation"
 )
+
+# What the API server lets through is shorter, and other text must not fill memory.
+MAX_REMEMBERED_TAINT: Final = 512
+MAX_REMEMBERED_REFUSALS: Final = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +64,7 @@ class TaintToleration:
             tolerations = rules.pod_tolerations(pod, self.settings)
         except AnnotationError as exc:
             return unresolvable(str(exc))
-        soft = tolerations.joined().for_effects("", PREFER_NO_SCHEDULE)
+        soft = tolerations.joined.for_effects("", PREFER_NO_SCHEDULE)
         return _SoftTaints(soft, tolerations.findings, self.settings.effort)
 
 
@@ -72,24 +80,68 @@ class _HardTaints:
 
     def filter(self, node: NodeInfo) -> Status:
         self.settings.effort.spend(self.by_carrier.size * len(node.taints.hard))
-        noticed: Noticed = set()
-        refusal = self.by_carrier.first_refusal(node.taints.hard, self.settings.no_execute, noticed)
-        if refusal is None:
-            return success(frozenset(noticed))
-        return self._refused(refusal, frozenset(noticed))
+        return self._judged(node.taints.hard)
 
-    def _refused(self, refusal: Refusal, findings: frozenset[Finding]) -> Status:
-        taint, only = refusal.taint, refusal.annotation_only
-        if self.settings.reasons == "redacted":
-            redacted = REASON_ANNOTATION_ONLY_REDACTED if only else REASON_REDACTED
-            return unresolvable(redacted, findings=findings, detail=taint)
-        reason = REASON_ANNOTATION_ONLY if only else REASON
-        return unresolvable(
-            reason.format(f"{taint.key}: {taint.value}"),
-            brief=reason.format(taint.key),
-            findings=findings,
-            detail=taint,
-        )
+    def filter_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Status] | None:
+        compared = self.by_carrier.size * sum([len(node.taints.hard) for node in nodes])
+        if not self.settings.effort.affords(compared):
+            return None
+        self.settings.effort.spend(compared)
+        alone: dict[Taint, Status] = {}  # what is to be said of a node with this taint only
+        noticed: Noticed = set()
+        said = []
+        for node in nodes:
+            status = SUCCESS
+            for taint in node.taints.hard:
+                found = alone.get(taint)
+                if found is None:
+                    refusal = self.by_carrier.refusal(taint, self.settings.no_execute, noticed)
+                    found = alone[taint] = self._status(refusal, noticed)
+                if found is not SUCCESS:
+                    # What was noticed is to be joined over all taints up to the refusal.
+                    status = self._judged(node.taints.hard) if found.findings else found
+                    break
+            said.append(status)
+        return said
+
+    def _judged(self, hard: tuple[Taint, ...]) -> Status:
+        noticed: Noticed = set()
+        refusal = self.by_carrier.first_refusal(hard, self.settings.no_execute, noticed)
+        return self._status(refusal, noticed)
+
+    def _status(self, refusal: Refusal | None, noticed: Noticed) -> Status:
+        if refusal is None and not noticed:
+            return SUCCESS
+        findings = frozenset(noticed) if noticed else NOTHING_FOUND
+        noticed.clear()
+        if refusal is None:
+            return success(findings)
+        taint = refusal.taint
+        keeps = not findings and len(taint.key) + len(taint.value) <= MAX_REMEMBERED_TAINT
+        refused = _refused_remembered if keeps else _refused
+        return refused(taint, refusal.annotation_only, self.settings.reasons, findings)
+
+
+def _refused(
+    taint: Taint,
+    annotation_only: bool,
+    reasons: Literal["detailed", "redacted"],
+    findings: frozenset[Finding],
+) -> Status:
+    if reasons == "redacted":
+        redacted = REASON_ANNOTATION_ONLY_REDACTED if annotation_only else REASON_REDACTED
+        return unresolvable(redacted, findings=findings, detail=taint)
+    reason = REASON_ANNOTATION_ONLY if annotation_only else REASON
+    return unresolvable(
+        reason.format(f"{taint.key}: {taint.value}"),
+        brief=reason.format(taint.key),
+        findings=findings,
+        detail=taint,
+    )
+
+
+# A taint refuses the pods of many workloads in the same words.
+_refused_remembered = functools.lru_cache(maxsize=MAX_REMEMBERED_REFUSALS)(_refused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +154,28 @@ class _SoftTaints:
     def score(self, node: NodeInfo) -> Score:
         """How many soft taints are not tolerated."""
         self.effort.spend(len(self.tolerations.matchers) * len(node.taints.soft))
+        return self._judged(node.taints.soft)
+
+    def score_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Score] | None:
+        compared = len(self.tolerations.matchers) * sum([len(node.taints.soft) for node in nodes])
+        if not self.effort.affords(compared):
+            return None
+        self.effort.spend(compared)
+        known: dict[tuple[Taint, ...], Score] = {(): score_of(0)}
+        found = []
+        for node in nodes:
+            soft = node.taints.soft
+            score = known.get(soft)
+            if score is None:
+                score = known[soft] = self._judged(soft)
+            found.append(score)
+        return found
+
+    def _judged(self, soft: tuple[Taint, ...]) -> Score:
         noticed: Noticed = set()
-        count = sum(not self.tolerations.tolerates(taint, noticed) for taint in node.taints.soft)
-        return Score(count, frozenset(noticed))
+        tolerates = self.tolerations.tolerates
+        count = sum([not tolerates(taint, noticed) for taint in soft])
+        return Score(count, frozenset(noticed)) if noticed else score_of(count)
 
     def normalize(self, scores: Sequence[int]) -> Sequence[int]:
         """The fewest taints win: upstream's DefaultNormalizeScore, reversed."""

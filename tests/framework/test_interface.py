@@ -7,6 +7,7 @@ from extender.framework.interface import (
     SUCCESS,
     Code,
     ExtensionPoint,
+    Score,
     Settings,
     Status,
 )
@@ -90,3 +91,25 @@ def test_settings_without_a_configuration() -> None:
         reasons="detailed",
         no_execute="narrow",
     )
+
+
+def test_a_status_is_signed_once_by_a_plugin() -> None:
+    plain = Status(Code.UNSCHEDULABLE, ("no",), "", ("n",), FOUND, detail=5, unsettled=True)
+    signed = plain.signed("A")
+
+    assert signed == Status(Code.UNSCHEDULABLE, ("no",), "A")
+    assert (signed.brief, signed.findings, signed.detail, signed.unsettled) == (
+        ("n",),
+        FOUND,
+        5,
+        True,
+    )
+    assert plain.signed("A") is signed
+    assert plain.signed("B").plugin == "B"
+    assert plain.plugin == ""
+
+
+def test_scores_without_findings_are_shared() -> None:
+    assert interface.score_of(7) is interface.score_of(7)
+    assert interface.score_of(7) == Score(7)
+    assert Score(7) != Score(7, FOUND)

@@ -1,13 +1,13 @@
 """A whole table judged at once says what judging node by node says."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pytest
 
 from extender.framework import judgement
-from extender.framework.interface import SUCCESS, Code, Status, success, unresolvable
+from extender.framework.interface import SUCCESS, Code, NodeFilter, Status, success, unresolvable
 from extender.framework.judgement import Collapsed, Judgement
 from extender.framework.ledger import Evaluation
 from extender.framework.memory import Thread
@@ -207,3 +207,47 @@ def test_a_pod_that_is_refused_itself() -> None:
 
     assert said(result) == [("", ("no",))] * 2
     assert result.evaluations(result.codes) == []
+
+
+@dataclass
+class Batch(Question):
+    """Can be asked about all nodes at once, for as long as it has the effort."""
+
+    affords: bool = True
+    batches: list[list[str]] = field(default_factory=list)
+
+    def filter_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Status] | None:
+        if not self.affords:
+            return None
+        self.batches.append([node.name for node in nodes])
+        return [*map(super().filter, nodes)]
+
+
+def test_a_plugin_that_can_is_asked_about_all_unknown_keys_at_once() -> None:
+    question = Batch({"a": NO, "c": MAYBE})
+    known: Thread[NodeFilter, Status] = Thread(question)
+    result = judged(("Batch", question, known), names="ab")
+    again = judged(("Batch", question, known), names="abcd")
+
+    assert said(result) == [("Batch", ("no",)), ("", ())]
+    assert said(again) == [("Batch", ("no",)), ("", ()), ("Batch", ("maybe",)), ("", ())]
+    assert question.batches == [["a", "b"], ["c", "d"]]
+
+
+def test_without_the_effort_for_all_it_is_asked_one_by_one_as_far_as_it_goes() -> None:
+    question = Batch({"a": NO, "c": BrokenError()}, affords=False)
+    known: Thread[NodeFilter, Status] = Thread(question)
+
+    assert judged(("Batch", question, known), names="abcd") is None
+    assert question.batches == []
+    assert known.answers == {"a": NO.signed("Batch"), "b": SUCCESS}
+
+    question.verdicts = {}
+    assert said(judged(("Batch", question, known), names="abcd"))[0] == ("Batch", ("no",))
+    assert question.asked == ["a", "b", "c", "c", "d"]
+
+
+def test_a_finding_on_a_node_of_a_batch_that_passes_is_left_to_others() -> None:
+    question = Batch({"b": success(ODD)})
+
+    assert judged(("Batch", question, Thread(question))) is None

@@ -1,10 +1,10 @@
 """A whole table scored at once has the scores that scoring node by node gives."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from extender.framework import preference
-from extender.framework.interface import Score
+from extender.framework.interface import NodeScorer, Score
 from extender.framework.memory import Thread
 from extender.framework.node_table import NodeTable
 from extender.framework.preference import Preference, ScoreThread
@@ -103,3 +103,41 @@ def test_what_is_more_than_a_byte_a_row_is_left_to_others() -> None:
 def test_too_many_keys_are_not_asked_about() -> None:
     assert preferred(thread(1), most=3) is None
     assert preferred(thread(1), most=4) is not None
+
+
+@dataclass
+class Batch(Liking):
+    """Can be asked about all nodes at once, for as long as it has the effort."""
+
+    affords: bool = True
+    batches: list[list[str]] = field(default_factory=list)
+
+    def score_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Score] | None:
+        if not self.affords:
+            return None
+        self.batches.append([node.name for node in nodes])
+        return [*map(super().score, nodes)]
+
+
+def test_a_plugin_that_can_is_asked_about_all_unknown_keys_at_once() -> None:
+    question = Batch({"b": Score(100), "c": Score(50)})
+    known: Thread[NodeScorer, Score] = Thread(question)
+
+    assert scored(preferred((1, question, known), names="ab")) == [0, 10]
+    assert scored(preferred((1, question, known), names="abc")) == [0, 10, 5]
+    assert question.batches == [["a", "b"], ["c"]]
+
+
+def test_without_the_effort_for_all_it_is_asked_one_by_one_as_far_as_it_goes() -> None:
+    question = Batch({"b": BrokenError()}, affords=False)
+    known: Thread[NodeScorer, Score] = Thread(question)
+
+    assert preferred((1, question, known)) is None
+    assert known.answers == {"a": Score(0)}
+    assert question.batches == []
+
+
+def test_a_finding_that_a_batch_noticed_is_left_to_others() -> None:
+    question = Batch({"b": Score(0, ODD)})
+
+    assert preferred((1, question, Thread(question))) is None

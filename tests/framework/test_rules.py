@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from extender.errors import AnnotationError
 from extender.framework import rules
-from extender.framework.interface import Settings
+from extender.framework.interface import MAX_COMPILED, MAX_COMPILED_BYTES, Settings
 from extender.match.findings import Finding
 from extender.match.gates import FeatureGates
 from extender.model.core_v1 import (
@@ -32,7 +34,7 @@ A, B, C = (Taint(key, "1", "NoSchedule") for key in "abc")
 def test_a_pod_without_rules_has_none(pod: Pod) -> None:
     tolerations = rules.pod_tolerations(pod, DEFAULTS)
 
-    assert not tolerations.joined().tolerates(A, set())
+    assert not tolerations.joined.tolerates(A, set())
     assert tolerations.findings == frozenset()
     assert rules.annotated_affinity(pod, DEFAULTS) is None
     assert rules.native_affinity(pod) is None
@@ -43,7 +45,7 @@ def test_both_carriers_are_kept_apart_and_joined() -> None:
     tolerations = rules.pod_tolerations(pod, DEFAULTS)
 
     def tolerated(*taints: Taint) -> list[tuple[bool, bool, bool]]:
-        lists = (tolerations.native, tolerations.annotated, tolerations.joined())
+        lists = (tolerations.native, tolerations.annotated, tolerations.joined)
         return [
             (
                 lists[0].tolerates(t, set()),
@@ -67,8 +69,8 @@ def test_an_expression_is_read_from_both_carriers() -> None:
 
     assert native.native.addresses(A)
     assert annotated.annotated.addresses(A)
-    assert native.joined().tolerates(A, set())
-    assert annotated.joined().tolerates(A, set())
+    assert native.joined.tolerates(A, set())
+    assert annotated.joined.tolerates(A, set())
 
 
 def test_the_expressions_of_a_pod_are_those_of_both_carriers() -> None:
@@ -98,17 +100,17 @@ def test_the_gates_hold_for_both_carriers() -> None:
     off = Settings(gates=FeatureGates(comparison_operators=False))
 
     for pod in (a_pod(above_zero), a_pod(annotated_tolerations=[above_zero])):
-        assert rules.pod_tolerations(pod, DEFAULTS).joined().tolerates(A, set())
-        assert not rules.pod_tolerations(pod, off).joined().tolerates(A, set())
+        assert rules.pod_tolerations(pod, DEFAULTS).joined.tolerates(A, set())
+        assert not rules.pod_tolerations(pod, off).joined.tolerates(A, set())
 
 
 def test_prefix_and_limit_are_those_of_the_settings() -> None:
     pod = a_pod(annotations={"x/tolerations": '[{"operator": "Exists"}]', "x/node-affinity": "{}"})
     settings = Settings(annotation_prefix="x/")
 
-    assert rules.pod_tolerations(pod, settings).joined().tolerates(A, set())
+    assert rules.pod_tolerations(pod, settings).joined.tolerates(A, set())
     assert rules.annotated_affinity(pod, settings) is not None
-    assert not rules.pod_tolerations(pod, DEFAULTS).joined().tolerates(A, set())
+    assert not rules.pod_tolerations(pod, DEFAULTS).joined.tolerates(A, set())
     assert rules.annotated_affinity(pod, DEFAULTS) is None
     with pytest.raises(AnnotationError, match=r"are more than the limit of 5$"):
         rules.pod_tolerations(pod, Settings(annotation_prefix="x/", annotation_bytes=5))
@@ -159,3 +161,42 @@ def test_rules_that_are_too_large_are_not_remembered() -> None:
     assert rules.toleration_rules(annotated, DEFAULTS) is None
     assert rules.toleration_rules(many, DEFAULTS) is None
     assert rules.affinity_rules(annotated, DEFAULTS, annotation_only=False) is None
+
+
+def test_tolerations_are_compiled_once_for_all_who_ask() -> None:
+    settings = Settings()
+    one, other = (
+        a_pod(toleration("a"), annotated_tolerations=[toleration("sla", "Gt", "high")], name=name)
+        for name in ("one", "other")
+    )
+    compiled = rules.pod_tolerations(one, settings)
+
+    assert rules.pod_tolerations(other, settings) is compiled
+    assert compiled.findings == {Finding("toleration", "integer", "sla", "high")}
+    assert rules.pod_tolerations(a_pod(toleration("b")), settings) is not compiled
+
+
+def test_what_was_compiled_is_not_shared_by_other_settings() -> None:
+    settings = Settings()
+    pod = a_pod(toleration("a", "Gt", "0"))
+    rules.pod_tolerations(pod, settings)
+    gated = replace(settings, gates=FeatureGates(comparison_operators=False))
+
+    assert rules.pod_tolerations(pod, settings).joined.tolerates(A, set())
+    assert not rules.pod_tolerations(pod, gated).joined.tolerates(A, set())
+
+
+def test_what_was_compiled_is_kept_within_bounds() -> None:
+    settings = Settings()
+    large = a_pod(annotated_tolerations=[toleration("a" * 250_000)])
+    assert rules.pod_tolerations(large, settings) is rules.pod_tolerations(large, settings)
+    for number in range(2 * MAX_COMPILED):
+        rules.pod_tolerations(a_pod(toleration(f"a-{number}")), settings)
+
+    assert len(settings.compiled) == MAX_COMPILED
+    for number in range(40):
+        rules.pod_tolerations(
+            a_pod(annotated_tolerations=[toleration(f"{number:05}" * 20_000)]), settings
+        )
+
+    assert settings.compiled.weight <= MAX_COMPILED_BYTES

@@ -18,3 +18,12 @@ def test_what_is_left_may_be_spent_and_no_more() -> None:
     effort.spend(1)
     with pytest.raises(EffortError, match="more comparisons over these nodes than one call may do"):
         effort.spend(1)
+
+
+def test_asking_what_may_be_spent_spends_nothing() -> None:
+    effort = Effort()
+    effort.left = 3
+
+    assert effort.affords(3)
+    assert not effort.affords(4)
+    assert effort.left == 3

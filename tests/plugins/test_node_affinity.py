@@ -4,7 +4,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from extender.framework.interface import SKIP, SUCCESS, Settings, Status
+from extender.framework.interface import SKIP, SUCCESS, Score, Settings, Status
 from extender.framework.snapshot import LabelsFacet, Snapshot
 from extender.match.findings import Finding
 from extender.match.gates import FeatureGates
@@ -313,3 +313,36 @@ def test_score_by_annotation_only() -> None:
 
     assert scorer_of(FOREIGN, pod).score(node).value == 5
     assert FOREIGN.pre_score(a_pod(affinity=LIKES_SSD), Snapshot()) == SKIP
+
+
+def test_a_batch_that_takes_more_effort_than_is_left_is_not_begun() -> None:
+    settings = Settings()
+    plugin = NodeAffinity(settings)
+    term = [requirement("a", "Exists")]
+    pod = a_pod(affinity=required(term) | preferred((1, term)))
+    nodes = [a_node(f"n{i}", labels={"a": str(i)}) for i in range(5)]
+    question: Any = question_of(plugin, pod)
+    scorer: Any = scorer_of(plugin, pod)
+    settings.effort.left = 14
+
+    assert question.filter_all(nodes) is None
+    assert scorer.score_all(nodes) is None
+    assert settings.effort.left == 14
+
+    settings.effort.left = 30
+    assert question.filter_all(nodes) == [SUCCESS] * 5
+    assert [score.value for score in scorer.score_all(nodes)] == [1] * 5
+    assert settings.effort.left == 0
+
+
+def test_a_batch_tells_what_it_noticed_of_each_node() -> None:
+    term = [requirement("a", "Gt", "1")]
+    pod = a_pod(affinity=required(term) | preferred((5, term)))
+    nodes = [a_node(f"n{i}", labels={"a": value}) for i, value in enumerate(["2", "odd", "0"])]
+    question: Any = question_of(PLUGIN, pod)
+    scorer: Any = scorer_of(PLUGIN, pod)
+    odd = frozenset({Finding("label", "integer", "a", "odd")})
+
+    assert question.filter_all(nodes) == [SUCCESS, NO, NO]
+    assert [status.findings for status in question.filter_all(nodes)] == [set(), odd, set()]
+    assert scorer.score_all(nodes) == [Score(5), Score(0, odd), Score(0)]

@@ -553,3 +553,55 @@ def test_an_annotation_that_cannot_be_read_has_no_scores() -> None:
 def test_it_reads_the_taints_of_a_node_and_nothing_else() -> None:
     assert question_of(NARROW, a_pod()).facet is TAINTS
     assert scorer_of(NARROW, a_pod()).facet is TAINTS
+
+
+def test_a_taint_refuses_all_pods_by_one_status() -> None:
+    nodes = some_nodes(node_json("a", taint("sla", "1")), node_json("b", taint("sla", "1")))
+    statuses = [judge(NARROW, a_pod(toleration(key)), node) for key in "xy" for node in nodes]
+
+    assert statuses == [refused("node(s) had untolerated taint {sla: 1}")] * 4
+    assert len(set(map(id, statuses))) == 1
+    assert judge(REDACTED, a_pod(), nodes[0]) == refused(REASON_REDACTED)
+
+
+def test_a_taint_that_is_too_long_for_memory_refuses_each_time_anew() -> None:
+    node = a_node("n", taint("sla", "1" * 600))
+
+    assert judge(NARROW, a_pod(), node) == judge(NARROW, a_pod(), node)
+    assert judge(NARROW, a_pod(), node) is not judge(NARROW, a_pod(), node)
+
+
+def test_a_batch_is_asked_about_a_taint_once() -> None:
+    settings = Settings()
+    expression = 'taint.key == "sla"'
+    pod = a_pod(annotated_tolerations=[{"expression": expression}])
+    nodes = some_nodes(
+        *(node_json(f"n{i}", taint("sla", "1"), taint(f"other-{i}")) for i in range(5))
+    )
+    question: Any = question_of(TaintToleration(settings), pod)
+    settings.programs.hits = 0
+    statuses = question.filter_all(nodes)
+
+    assert statuses == [refused(f"node(s) had untolerated taint {{other-{i}: }}") for i in range(5)]
+    assert settings.programs.hits == 6
+
+
+def test_a_batch_that_takes_more_effort_than_is_left_is_not_begun() -> None:
+    settings = Settings()
+    pod = a_pod(toleration("a"), toleration("b"))
+    nodes = some_nodes(
+        *(node_json(f"n{i}", taint("sla"), taint("soft", "", PREFER)) for i in range(5))
+    )
+    question: Any = question_of(TaintToleration(settings), pod)
+    scorer: Any = scorer_of(TaintToleration(settings), pod)
+    settings.effort.left = 9
+
+    assert question.filter_all(nodes) is None
+    assert scorer.score_all(nodes) is None
+    assert settings.effort.left == 9
+
+    settings.effort.left = 20
+    assert len(question.filter_all(nodes)) == 5
+    assert settings.effort.left == 10
+    assert len(scorer.score_all(nodes)) == 5
+    assert settings.effort.left == 0

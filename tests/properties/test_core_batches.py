@@ -1,0 +1,105 @@
+"""Asked about many nodes at once, a plugin says what it says one by one."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import msgspec
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from extender import plugins
+from extender.errors import AnnotationError
+from extender.framework.interface import Settings, Status
+from extender.framework.snapshot import Snapshot
+from extender.match import carriers, taints
+from extender.match.carriers import StrictNodeAffinity, StrictToleration
+from extender.match.cel.programs import Programs
+from extender.match.findings import Noticed
+from extender.match.gates import FeatureGates
+from extender.model import documents
+from extender.model.core_v1 import Taint, Toleration
+from tests.builders import JSON, PREFIX, some_nodes
+from tests.properties import core_strategies as core
+
+EXAMPLES = settings(max_examples=150)
+LIMIT = 10_000
+
+
+def told(status: Status) -> JSON:
+    """All of it, what is not compared too."""
+    return {**asdict(status), "_signed": None}
+
+
+@EXAMPLES
+@given(parts=core.pod_parts(), described=core.nodes(), config=core.SETTINGS)
+def test_a_batch_is_judged_as_one_by_one(
+    parts: JSON, described: list[JSON], config: Settings
+) -> None:
+    pod, nodes = core.pod_of(parts), some_nodes(*described)
+    profile = plugins.profile("p", plugins.DEFAULT_WEIGHTS, config)
+    for plugin in profile.filters:
+        question: Any = plugin.pre_filter(pod, Snapshot())
+        if hasattr(question, "filter_all"):
+            assert [*map(told, question.filter_all(nodes))] == [
+                told(question.filter(node)) for node in nodes
+            ]
+    for scorer, _ in profile.scorers:
+        question = scorer.pre_score(pod, Snapshot())
+        if hasattr(question, "score_all"):
+            assert question.score_all(nodes) == [question.score(node) for node in nodes]
+
+
+@EXAMPLES
+@given(
+    written=st.lists(core.tolerations(), max_size=6), tainted=st.lists(core.taints(), max_size=4)
+)
+def test_looking_tolerations_up_by_key_is_asking_all_of_them(
+    written: list[JSON], tainted: list[JSON]
+) -> None:
+    tolerations = taints.compile_tolerations(
+        msgspec.convert(written, list[Toleration]), FeatureGates(), Programs(), set()
+    )
+    for taint in msgspec.convert([*tainted, {}], list[Taint]):
+        noticed: Noticed = set()
+        expected: Noticed = set()
+        assert tolerations.tolerates(taint, noticed) == any(
+            matcher.addresses(taint) and matcher.accepts(taint, expected)
+            for matcher in tolerations.matchers
+        )
+        assert noticed == expected
+
+
+KINDS: list[tuple[str, Any, Any]] = [
+    ("tolerations", carriers.tolerations, tuple[StrictToleration, ...]),
+    ("node-affinity", carriers.node_affinity, StrictNodeAffinity),
+]
+
+
+@EXAMPLES
+@given(
+    data=st.lists(core.tolerations() | core.JSON_VALUES, max_size=3)
+    | core.AFFINITIES
+    | core.JSON_VALUES,
+    compact=st.booleans(),
+)
+@example(data=[{"key": "a", "value": None}], compact=True)
+@example(data=[{"key": "a", "keey": None}], compact=True)
+@example(data=[{"tolerationSeconds": 60.0}], compact=True)
+def test_json_is_read_in_one_go_as_it_is_step_by_step(data: Any, compact: bool) -> None:
+    text = json.dumps(data, ensure_ascii=compact)
+
+    def step_by_step(kind: Any) -> object:
+        try:
+            return msgspec.convert(documents.without_nulls(documents.parse_one(text, LIMIT)), kind)
+        except Exception as exc:  # noqa: BLE001 - whatever it is, its text is told
+            return str(exc)
+
+    def in_one_go(name: str, read: Any) -> object:
+        try:
+            return read({PREFIX + name: text}, PREFIX, LIMIT)
+        except AnnotationError as exc:
+            return str(exc).removeprefix(f"pod annotation {PREFIX}{name} is invalid: ")
+
+    for name, read, kind in KINDS:
+        assert in_one_go(name, read) == step_by_step(kind)
