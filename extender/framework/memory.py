@@ -10,14 +10,29 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
+from msgspec import Struct
+
 from extender.framework.interface import NodeFilter, NodeScorer, Score, Status
 from extender.framework.node_info import NodeInfo
 
 MAX_QUESTIONS: Final = 1_024
 MAX_ANSWERS: Final = 200_000
+MAX_WEIGHT: Final = 16 << 20
 
 Q = TypeVar("Q", NodeFilter, NodeScorer)
 A = TypeVar("A", Status, Score)
+
+
+class Weighed(Struct, frozen=True):
+    """Rules that take much room, and about how many bytes; all others are only counted."""
+
+    rules: Hashable
+    weight: int
+
+
+def weight_of(rules: Hashable) -> int:
+    """What rules count for where weight is bounded."""
+    return rules.weight if isinstance(rules, Weighed) else 0
 
 
 @dataclass(slots=True)
@@ -29,6 +44,7 @@ class Thread(Generic[Q, A]):
     distinct: dict[Hashable, A] = field(default_factory=dict)  # of the answers, by what they say
     kept: bool = False  # whether it can be recalled; if not, its answers take no room
     counted: int = 0  # of the answers, those that the memory knows of
+    weight: int = 0
 
     def answered(
         self,
@@ -51,27 +67,39 @@ class Memory(Generic[Q, A]):
     """Threads by the rules that they come from, within bounds."""
 
     def __init__(
-        self, *, max_questions: int = MAX_QUESTIONS, max_answers: int = MAX_ANSWERS
+        self,
+        *,
+        max_questions: int = MAX_QUESTIONS,
+        max_answers: int = MAX_ANSWERS,
+        max_weight: int = MAX_WEIGHT,
     ) -> None:
         self._max_questions = max_questions
         self._max_answers = max_answers
+        self._max_weight = max_weight
         self._threads: OrderedDict[Hashable, Thread[Q, A]] = OrderedDict()
+        self._heavy: OrderedDict[Hashable, None] = OrderedDict()  # those that have a weight
         self._answers = 0
+        self.weight = 0
 
     def recall(self, rules: Hashable) -> Thread[Q, A] | None:
         """What is known of these rules."""
         thread = self._threads.get(rules)
         if thread is not None:
             self._threads.move_to_end(rules)
+            if thread.weight:
+                self._heavy.move_to_end(rules)
         return thread
 
-    def keep(self, rules: Hashable, thread: Thread[Q, A]) -> None:
-        """Remember a thread that these rules began."""
-        known = self._threads.pop(rules, None)
-        if known is not None:
-            self._forget(known)
+    def keep(self, rules: Hashable, thread: Thread[Q, A], weight: int = 0) -> None:
+        """Remember a thread that these rules began, and what they weigh."""
+        if rules in self._threads:
+            self._drop(rules)
         thread.kept = True
+        thread.weight = weight
         self._threads[rules] = thread
+        if weight:
+            self._heavy[rules] = None
+            self.weight += weight
         self._trim()
 
     def note_answers(self, thread: Thread[Q, A]) -> None:
@@ -90,13 +118,18 @@ class Memory(Generic[Q, A]):
         return len(self._threads)
 
     def _trim(self) -> None:
+        while self.weight > self._max_weight:
+            self._drop(next(iter(self._heavy)))  # light ones would make no room
         while len(self._threads) > self._max_questions or (
             self._answers > self._max_answers and self._threads
         ):
-            _, dropped = self._threads.popitem(last=False)
-            self._forget(dropped)
+            self._drop(next(iter(self._threads)))
 
-    def _forget(self, thread: Thread[Q, A]) -> None:
+    def _drop(self, rules: Hashable) -> None:
+        thread = self._threads.pop(rules)
+        if thread.weight:
+            del self._heavy[rules]
+            self.weight -= thread.weight
         self._answers -= thread.counted
         thread.kept = False
         # Whoever still holds the thread must not hold these.

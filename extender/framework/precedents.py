@@ -13,7 +13,7 @@ from extender.framework import judgement, preference, runner
 from extender.framework.interface import Code, ExtensionPoint, Plugin, Profile, Status
 from extender.framework.judgement import Judgement
 from extender.framework.ledger import Clock, Evaluation, Ledger, untimed
-from extender.framework.memory import Memories, Thread
+from extender.framework.memory import Memories, Thread, weight_of
 from extender.framework.node_table import NodeTable
 from extender.framework.preference import Preference, ScoreThread
 from extender.framework.recent import Recent
@@ -102,7 +102,7 @@ class Precedents:
             found = self._parse_filters(profile, pod, snapshot)
             if found is None:
                 return None
-            self._filters.put(key, found, len(table) + _USUAL_BYTES)
+            self._filters.put(key, found, len(table) + _USUAL_BYTES + _weight(rules))
         elif not found.repeated:
             found.repeated = True
             found.parsing = untimed(found.parsing)
@@ -131,7 +131,7 @@ class Precedents:
             found = self._parse_scorers(profile, pod, snapshot)
             if found is None:
                 return None
-            self._scorers.put(key, found, len(table) + _USUAL_BYTES)
+            self._scorers.put(key, found, len(table) + _USUAL_BYTES + _weight(rules))
         if found.version != table.version or (found.preference is None and most > found.most):
             found.version, found.most = table.version, most
             found.preference = preference.prefer(found.threads, table, most=most)
@@ -186,7 +186,11 @@ class Precedents:
         )
 
 
-def _rules(plugins: Iterable[Plugin], pod: Pod) -> Hashable | None:
+def _weight(rules: Iterable[Hashable]) -> int:
+    return sum(map(weight_of, rules))
+
+
+def _rules(plugins: Iterable[Plugin], pod: Pod) -> tuple[Hashable, ...] | None:
     """What of the pod all these plugins look at; None if one of them looks further."""
     found = []
     for plugin in plugins:

@@ -10,17 +10,19 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from extender.framework.interface import Settings
+from extender.framework.memory import Weighed
 from extender.match import carriers, taints
 from extender.match.findings import Finding, Noticed
 from extender.match.taints import NO_EXECUTE, Tolerations
 from extender.model.core_v1 import NodeAffinity, Pod, Taint, Toleration
 
-# What is larger is parsed each time rather than kept: foreign text must not fill memory.
-MAX_REMEMBERED_TEXT: Final = 16_384
-MAX_REMEMBERED_RULES: Final = 100
 # About what compiled rules take, in bytes: for each character of an annotation, each toleration.
 COMPILED_TEXT: Final = 16
 COMPILED_RULE: Final = 600
+# Lighter rules are only counted where they are remembered, as there is room for many of them.
+LIGHT: Final = 64 << 10
+# What is heavier is parsed each time rather than kept: foreign text must not fill memory.
+MAX_REMEMBERED: Final = 4 << 20
 
 
 class Refusal(Struct, frozen=True, gc=False):
@@ -123,20 +125,23 @@ def toleration_rules(pod: Pod, settings: Settings) -> Hashable | None:
     """What the tolerations of a pod come from; None if that is too much to remember."""
     native = _native_tolerations(pod)
     text = _annotation(pod, settings, carriers.TOLERATIONS)
-    if len(native) > MAX_REMEMBERED_RULES or len(text or "") > MAX_REMEMBERED_TEXT:
-        return None
-    return native, text
+    return _weighed((native, text), _weight(native, text))
 
 
 def affinity_rules(pod: Pod, settings: Settings, *, annotation_only: bool) -> Hashable | None:
     """What the node affinity of a pod comes from; None if that is too much to remember."""
     text = _annotation(pod, settings, carriers.NODE_AFFINITY)
-    if len(text or "") > MAX_REMEMBERED_TEXT:
-        return None
+    weight = _weight((), text)
     if annotation_only:
-        return text
+        return _weighed((text,), weight)
     selector = tuple(((pod.spec.node_selector if pod.spec else None) or {}).items())
-    return text, selector, native_affinity(pod)
+    return _weighed((text, selector, native_affinity(pod)), weight)
+
+
+def _weighed(rules: Hashable, weight: int) -> Hashable | None:
+    if weight <= LIGHT:
+        return rules
+    return Weighed(rules, weight) if weight <= MAX_REMEMBERED else None
 
 
 def _annotated_tolerations(pod: Pod, settings: Settings) -> tuple[Toleration, ...]:

@@ -25,7 +25,7 @@ from extender.framework.interface import (
     Status,
 )
 from extender.framework.ledger import Clock, Evaluation, Ledger
-from extender.framework.memory import Memory, Thread
+from extender.framework.memory import Memory, Thread, weight_of
 from extender.framework.snapshot import NodeInfo, Snapshot
 from extender.model.core_v1 import Pod
 
@@ -200,7 +200,7 @@ def parse(
             outcome = begin(pod, snapshot)
             thread = Thread(_signed(outcome, plugin) if isinstance(outcome, Status) else outcome)
             if key is not None:
-                memory.keep(key, thread)
+                memory.keep(key, thread, weight_of(rules))
         ledger.findings |= thread.outcome.findings
     except Exception as exc:  # noqa: BLE001 - one broken plugin must not take the call down
         thread = Thread(_signed(ledger.fault(exc), plugin))

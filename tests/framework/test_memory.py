@@ -20,9 +20,8 @@ from extender.framework.interface import (
     Status,
     unresolvable,
 )
-from extender.framework.memory import Memories, Memory, Thread
+from extender.framework.memory import Memories, Memory, Thread, Weighed
 from extender.framework.node_info import Facet
-from extender.framework.rules import MAX_REMEMBERED_RULES, MAX_REMEMBERED_TEXT
 from extender.framework.runner import FilterResult, ScoreResult
 from extender.framework.snapshot import AttributeFacet, NodeInfo, Snapshot
 from extender.match.findings import Finding
@@ -291,6 +290,47 @@ def test_one_question_alone_is_bounded_too() -> None:
     assert memory.answers == 0
 
 
+def test_what_is_heavy_is_bounded_by_its_weight_and_drives_nothing_light_out() -> None:
+    memory = Answers(max_weight=10)
+    kept = {rules: a_thread(*"12") for rules in "abcde"}
+    for rules, weight in zip("abcd", (0, 4, 0, 5), strict=True):
+        memory.keep(rules, kept[rules], weight)
+        memory.note_answers(kept[rules])
+    assert memory.recall("b") is kept["b"]
+    memory.keep("e", kept["e"], 6)
+
+    assert [rules for rules in "abcde" if memory.recall(rules)] == ["a", "b", "c", "e"]
+    assert (memory.weight, memory.answers) == (10, 6)
+    assert (kept["d"].kept, kept["d"].answers) == (False, {})
+
+    memory.keep("b", a_thread(), 1)
+    assert memory.weight == 7
+    memory.keep("f", a_thread(), 11)
+    assert [rules for rules in "abcdef" if memory.recall(rules)] == ["a", "c"]
+    assert memory.weight == 0
+
+
+def test_what_is_heavy_counts_as_a_question_too() -> None:
+    memory = Answers(max_questions=1)
+    memory.keep("a", a_thread(), 5)
+    memory.keep("b", a_thread())
+
+    assert memory.recall("a") is None
+    assert memory.weight == 0
+
+
+def test_heavy_rules_are_parsed_once() -> None:
+    heavy = Weighed("heavy", 1_000)
+    plugin, memory = Asking(rules_of=lambda _: heavy), Answers(max_weight=1_500)
+    for _ in range(2):
+        filtered(plugin, memory, "a")
+
+    assert plugin.parsed == ["web-0"]
+    assert memory.weight == 1_000
+    filtered(Asking(rules_of=lambda _: heavy), memory, "a")
+    assert memory.weight == 1_000
+
+
 def test_answers_to_a_question_that_is_not_kept_take_no_room() -> None:
     memory = Answers(max_answers=5)
     noted(memory, "a", *"12")
@@ -388,13 +428,13 @@ def test_another_toleration_is_another_question() -> None:
     "pod",
     [
         pytest.param(
-            a_pod(*[toleration("sla", "Gt", str(i)) for i in range(MAX_REMEMBERED_RULES + 1)]),
+            a_pod(*[toleration("sla", "Gt", str(i)) for i in range(7_000)]),
             id="too many tolerations",
         ),
         pytest.param(
             a_pod(
-                annotated_tolerations="[]" + " " * MAX_REMEMBERED_TEXT,
-                annotated_affinity="{}" + " " * MAX_REMEMBERED_TEXT,
+                annotated_tolerations="[]" + " " * 270_000,
+                annotated_affinity="{}" + " " * 270_000,
             ),
             id="too long annotations",
         ),

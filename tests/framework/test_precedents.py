@@ -184,3 +184,18 @@ def test_precedents_are_bounded() -> None:
         court.filter(nodeSelector={"tier": str(number)})
 
     assert court.filter(nodeSelector={"tier": "x"}) is not first
+
+
+def test_heavy_rules_are_bounded_by_their_weight() -> None:
+    """Sixteen characters of memory for each of the text, for both plugins that look at it."""
+    court = Court()
+    heavy = [
+        pod_json(annotated_tolerations=[{"key": f"{number:03}" * 20_000}]) for number in range(12)
+    ]
+    first = court.filter(heavy[0])
+    assert court.filter(heavy[0]) is first
+    for pod in heavy:
+        court.filter(pod)
+
+    assert court.filter(heavy[0]) is not first
+    assert court.filter(heavy[11]) is court.filter(heavy[11])

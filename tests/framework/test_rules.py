@@ -1,3 +1,4 @@
+from collections.abc import Hashable
 from dataclasses import replace
 
 import pytest
@@ -5,6 +6,7 @@ import pytest
 from extender.errors import AnnotationError
 from extender.framework import rules
 from extender.framework.interface import MAX_COMPILED, MAX_COMPILED_BYTES, Settings
+from extender.framework.memory import weight_of
 from extender.match.findings import Finding
 from extender.match.gates import FeatureGates
 from extender.model.core_v1 import (
@@ -153,14 +155,31 @@ def test_pods_of_one_workload_have_equal_rules_whoever_they_are() -> None:
         assert first == second
 
 
-def test_rules_that_are_too_large_are_not_remembered() -> None:
-    text = " " * (rules.MAX_REMEMBERED_TEXT + 1)
-    annotated = a_pod(annotated_tolerations=text, annotated_affinity=text)
-    many = a_pod(*(toleration(str(i)) for i in range(rules.MAX_REMEMBERED_RULES + 1)))
+def written(length: int, tolerations: int = 0) -> Pod:
+    text = " " * length
+    native = (toleration(str(number)) for number in range(tolerations))
+    return a_pod(*native, annotated_tolerations=text, annotated_affinity=text)
 
-    assert rules.toleration_rules(annotated, DEFAULTS) is None
-    assert rules.toleration_rules(many, DEFAULTS) is None
-    assert rules.affinity_rules(annotated, DEFAULTS, annotation_only=False) is None
+
+def every_rule(pod: Pod) -> list[Hashable | None]:
+    return [
+        rules.toleration_rules(pod, DEFAULTS),
+        rules.affinity_rules(pod, DEFAULTS, annotation_only=False),
+        rules.affinity_rules(pod, DEFAULTS, annotation_only=True),
+    ]
+
+
+def test_rules_that_are_too_large_are_not_remembered() -> None:
+    assert every_rule(written(270_000)) == [None] * 3
+    assert rules.toleration_rules(written(0, 7_000), DEFAULTS) is None
+    assert None not in every_rule(written(260_000))
+
+
+def test_rules_that_take_much_room_say_so() -> None:
+    assert [*map(weight_of, every_rule(written(4_000)))] == [0, 0, 0]
+    assert [*map(weight_of, every_rule(written(10_000)))] == [160_000] * 3
+    assert weight_of(rules.toleration_rules(written(10_000, 10), DEFAULTS)) == 166_000
+    assert every_rule(written(10_000)) == every_rule(written(10_000)) != every_rule(written(10_001))
 
 
 def test_tolerations_are_compiled_once_for_all_who_ask() -> None:

@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from extender.framework import rules
 from extender.framework.interface import Settings
+from extender.framework.memory import weight_of
 from extender.framework.node_info import NodeInfo, TaintSet
 from extender.framework.rules import PodTolerations
 from extender.framework.snapshot import TAINTS, LabelsFacet
@@ -18,6 +19,8 @@ from extender.model.core_v1 import Pod, TopologySpreadConstraint
 
 HARD: Final = "DoNotSchedule"
 SOFT: Final = "ScheduleAnyway"
+# Of rules that weigh more it is not remembered which nodes count by them.
+MAX_WEIGHT: Final = 256 << 10
 
 Action = Literal["DoNotSchedule", "ScheduleAnyway"]
 
@@ -126,7 +129,9 @@ class Inclusions:
             affinity_key = rules.affinity_rules(pod, settings, annotation_only=False)
         if tolerations is not None:
             taints_key = rules.toleration_rules(pod, settings)
-        key = None if affinity_key is None or taints_key is None else (affinity_key, taints_key)
+        parts = affinity_key, taints_key
+        kept = None not in parts and max(map(weight_of, parts)) <= MAX_WEIGHT
+        key = parts if kept else None
         return Inclusion(key, required, tolerations, settings.no_execute, settings.effort)
 
     def _required(self) -> Required | None:

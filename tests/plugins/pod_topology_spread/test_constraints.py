@@ -7,7 +7,6 @@ import pytest
 
 from extender.errors import AnnotationError, SelectorError
 from extender.framework.interface import Settings
-from extender.framework.rules import MAX_REMEMBERED_TEXT
 from extender.match.gates import FeatureGates
 from extender.match.label_selectors import Requirement, Selector
 from extender.model.core_v1 import Pod
@@ -195,16 +194,26 @@ def test_pods_with_the_same_rules_share_their_nodes() -> None:
     assert key(spread_pod(written(), annotated_tolerations=ABOVE_900)) == key(spread_pod(written()))
 
 
+@pytest.mark.parametrize(
+    ("length", "kept"),
+    [
+        pytest.param(15_000, True, id="as long as may be"),
+        pytest.param(16_500, False, id="too long to keep here"),
+        pytest.param(250_000, False, id="kept elsewhere"),
+        pytest.param(270_000, False, id="kept nowhere"),
+    ],
+)
 @pytest.mark.parametrize("carrier", ["annotated_tolerations", "annotated_affinity"])
-def test_rules_that_are_too_large_are_not_kept(carrier: str) -> None:
+def test_rules_that_are_too_large_are_not_kept(carrier: str, length: int, *, kept: bool) -> None:
     rules: dict[str, Any] = {
-        "annotated_tolerations": [toleration("x" * MAX_REMEMBERED_TEXT)],
-        "annotated_affinity": required([requirement("x" * MAX_REMEMBERED_TEXT, "Exists")]),
+        "annotated_tolerations": [toleration("x" * length)],
+        "annotated_affinity": required([requirement("x" * length, "Exists")]),
     }
     pod = spread_pod(written(nodeTaintsPolicy="Honor"), **{carrier: rules[carrier]})
-    (first,) = constraints.parse(pod, HARD, Settings())
+    settings = Settings(annotation_bytes=300_000)
+    (first,) = constraints.parse(pod, HARD, settings)
 
-    assert Inclusions(pod, Settings()).of(first).key is None
+    assert (Inclusions(pod, settings).of(first).key is not None) == kept
 
 
 def test_the_rules_of_a_pod_are_read_once_and_only_where_they_are_honoured() -> None:
