@@ -5,7 +5,7 @@ Bytes are joined as one large integer, so that "the first refusal stands" is an 
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -34,8 +34,7 @@ class Collapsed:
 
         No row may be among them twice.
         """
-        refused = len(codes) - len(codes.translate(None, self.places))
-        return refused > sum(self.rows[:reasons])
+        return _count_of(self.places, codes) > sum(self.rows[:reasons])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +45,9 @@ class Judgement:
     statuses: tuple[Status, ...]
     plugins: tuple[str, ...]  # that were asked, in order
     # What answers from it depend on: equal for judgements of which nobody could tell apart.
-    wording: Hashable
+    wording: tuple[Hashable, ...]
+    # How many rows each plugin refuses, by whether an eviction may cure it.
+    refusals: Mapping[tuple[str, bool], int]
     seconds: tuple[float, ...] = ()  # that the plugins took
     collapsed: "Collapsed | None" = None
 
@@ -57,18 +58,14 @@ class Judgement:
     def evaluations(self, codes: bytes) -> list[Evaluation]:
         """How often each plugin gave which code; who was asked about nobody is left out."""
         left = len(codes)
+        refusals = self.refusals if codes is self.codes else _refusals(self.statuses, codes)
         counted = []
         for name, seconds in zip(self.plugins, self.seconds, strict=True):
             if not left:
                 break
             counts: dict[Code, int] = {}
             for code in (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE):
-                given = bytes(
-                    place
-                    for place, status in enumerate(self.statuses)
-                    if status.code is code and status.plugin == name
-                )
-                if refused := len(codes) - len(codes.translate(None, given)):
+                if refused := refusals.get((name, code is Code.UNSCHEDULABLE)):
                     counts[code] = refused
                     left -= refused
             if left:
@@ -77,9 +74,35 @@ class Judgement:
         return counted
 
 
+def _refusals(statuses: Sequence[Status], codes: bytes) -> Mapping[tuple[str, bool], int]:
+    """How many of the codes are refusals of each plugin, by whether an eviction may cure them."""
+    kinds: dict[tuple[str, bool], list[int]] = {}
+    for place in range(1, len(statuses)):
+        kinds.setdefault(kind_of(statuses[place]), []).append(place)
+    return {kind: _count_of(places, codes) for kind, places in kinds.items()}
+
+
+def kind_of(status: Status) -> tuple[str, bool]:
+    """Whose refusal it is, and whether an eviction may cure it."""
+    return status.plugin, status.code is Code.UNSCHEDULABLE
+
+
+def _count_of(places: Iterable[int], codes: bytes) -> int:
+    """How many of the codes are one of these.
+
+    Bits are counted in half the time that bytes are compared in: which code is next, no processor
+    can foretell.
+    """
+    among = bytearray(256)
+    for place in places:
+        among[place] = 1
+    return int.from_bytes(codes.translate(among), "little").bit_count()
+
+
 def settled(status: Status, table: NodeTable) -> Judgement:
     """The pod itself was refused, whatever the node."""
-    return Judgement(b"\x01" * len(table), (SUCCESS, status), (), _wording(status))
+    wording = (), wording_of(status)
+    return Judgement(b"\x01" * len(table), (SUCCESS, status), (), wording, {})
 
 
 def judge(
@@ -119,14 +142,41 @@ def _judge(
                 passes = refusals.translate(_PASSES)
                 reach &= int.from_bytes(column.translated(passes), "little")
         seconds.append(clock() - since)
-    names = tuple(name for name, _, _ in threads)
-    return Judgement(
+    return made(
         codes.to_bytes(len(table), "little"),
-        tuple(statuses.all),
-        names,
-        (names, *statuses.places),
+        statuses.all,
+        list(statuses.places),
+        tuple(name for name, _, _ in threads),
+        seconds,
+        collapsed=statuses.collapsed(),
+    )
+
+
+def made(
+    codes: bytes,
+    statuses: Sequence[Status],
+    wordings: Sequence[Hashable],
+    plugins: tuple[str, ...],
+    seconds: Sequence[float],
+    *,
+    refusals: Mapping[tuple[str, bool], int] | None = None,
+    collapsed: Collapsed | None = None,
+) -> Judgement:
+    """A judgement, without the last of the statuses as long as no row has it.
+
+    So judgements that say the same are alike, however they came about.
+    """
+    last = len(wordings)
+    while last and last not in codes:
+        last -= 1
+    return Judgement(
+        codes,
+        tuple(statuses[: last + 1]),
+        plugins,
+        (plugins, *wordings[:last]),
+        _refusals(statuses, codes) if refusals is None else refusals,
         tuple(seconds),
-        statuses.collapsed(),
+        collapsed,
     )
 
 
@@ -141,7 +191,7 @@ def _said(
     refusals = bytearray(len(column))
     present = tuple(column.present())
     try:
-        said = thread.answered(present, partial(_asked, name, question, thread))
+        said = thread.answered(present, partial(asked, name, question, thread))
     except Exception:  # noqa: BLE001 - who judges node by node meets it again, and tells
         return None
     known = statuses.known
@@ -157,19 +207,20 @@ def _said(
     return refusals
 
 
-def _asked(
+def asked(
     name: str,
     question: NodeFilter,
     thread: Thread[NodeFilter, Status],
     nodes: Sequence[NodeInfo],
 ) -> Iterable[Status]:
+    """What a plugin says of nodes; those of one wording are mostly one status."""
     filter_all = getattr(question, "filter_all", None)
     said: Sequence[Status] | None = None if filter_all is None else filter_all(nodes)
     if said is not None:
         return [status if status is SUCCESS else status.signed(name) for status in said]
     one_by_one = (signed_verdict(name, question, node) for node in nodes)
     # Equal ones are one: so they are told apart by identity ever after.
-    return (thread.distinct.setdefault(_wording(status), status) for status in one_by_one)
+    return (thread.distinct.setdefault(wording_of(status), status) for status in one_by_one)
 
 
 class _Statuses:
@@ -192,7 +243,7 @@ class _Statuses:
         """The place of a refusal; 0 if it is none, or one too many."""
         if status.code is Code.SUCCESS or status.code is Code.ERROR:
             return 0
-        wording = _brief_wording(status) if self.collapses(status) else _wording(status)
+        wording = _brief_wording(status) if self.collapses(status) else wording_of(status)
         place = self.places.setdefault(wording, len(self.all))
         if place == len(self.all):
             if place == MAX_STATUSES:
@@ -222,6 +273,5 @@ def _brief_wording(status: Status) -> Hashable:
     return status.plugin, status.code is Code.UNSCHEDULABLE, status.brief
 
 
-def _wording(status: Status) -> Hashable:
-    cured = status.code is Code.UNSCHEDULABLE
-    return status.plugin, cured, status.reasons, status.brief, status.findings
+def wording_of(status: Status) -> Hashable:
+    return *kind_of(status), status.reasons, status.brief, status.findings

@@ -17,6 +17,8 @@ MAX_COLUMNS: Final = 64
 MAX_NARROW: Final = 256
 # The code of a row without a node.
 EMPTY: Final = 0
+# And its key, which no node has.
+NO_NODE: Final = object()
 # No two tables have a number in common, nor does a number come again.
 _NUMBERS: Final = count(1)
 
@@ -34,9 +36,9 @@ class Column:
         column = self._facet.column(present)
         alike = dict(zip(column, present, strict=True))
         counted = Counter(column)
-        # By code, but for the code of an empty row.
-        self._keys: list[Hashable] = list(alike)
-        self._samples = list(alike.values())
+        # By code.
+        self._keys: list[Hashable] = [NO_NODE, *alike]
+        self._samples: list[NodeInfo | None] = [None, *alike.values()]
         self._counts = [EMPTY, *(counted[key] for key in alike)]
         self._code_of = {key: code for code, key in enumerate(alike, start=1)}
         codes: Iterator[int] = map(self._code_of.__getitem__, column)
@@ -54,10 +56,14 @@ class Column:
         """How many rows have a code."""
         return self._counts[code]
 
+    def keys_of(self, rows: Iterable[int]) -> list[Hashable]:
+        """The keys of some rows; NO_NODE for one without a node."""
+        return list(map(self._keys.__getitem__, map(self._codes.__getitem__, rows)))
+
     def present(self) -> Iterator[tuple[int, Hashable, NodeInfo]]:
         """The codes that any row has, with their keys, and a node for each."""
-        keys = zip(count(1), self._keys, self._samples, strict=False)
-        return compress(keys, self._counts[1:])
+        keys = zip(count(), self._keys, self._samples, strict=False)
+        return compress(keys, [EMPTY, *self._counts[1:]])  # type: ignore[arg-type]
 
     def translated(self, table: bytearray) -> bytes | bytearray:
         """For every row what the table has at its code; the table reaches to the last code."""
@@ -108,7 +114,9 @@ class NodeTable:
         self._scattered = len(self.rows)  # names that came one by one
         self._free: list[int] = []
         self._frozen: tuple[NodeInfo | None, ...] | None = None
+        self._names: tuple[int, list[str]] = 0, []
         self._columns: OrderedDict[Facet, Column] = OrderedDict()
+        self._changes: dict[int, int] = {}  # the version since which a row is as it is
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -118,6 +126,14 @@ class NodeTable:
         if self._frozen is None:
             self._frozen = tuple(self.nodes)
         return self._frozen
+
+    def names(self) -> Sequence[str]:
+        """The names by row; an empty one for a row without a node."""
+        layout, names = self._names
+        if layout != self.layout:
+            names = ["" if node is None else node.name for node in self.nodes]
+            self._names = self.layout, names
+        return names
 
     def put(self, name: str, node: NodeInfo) -> None:
         """There is a new node, or a newer state of it."""
@@ -137,8 +153,11 @@ class NodeTable:
         self.nodes[row] = None
         self._changed(row)
 
-    def places(self, names: Iterable[str]) -> list[int]:
-        """The rows of these names; KeyError if one is unknown."""
+    def places(self, names: Sequence[str]) -> tuple[list[int], bool]:
+        """The rows of these names, and whether each row is there once.
+
+        KeyError if a name is unknown.
+        """
         if self._scattered > len(self.rows) // 8:
             # Names that lie side by side in memory are found in half the time.
             names_anew = [
@@ -147,7 +166,24 @@ class NodeTable:
             ]
             self.rows = dict(zip(names_anew, self.rows.values(), strict=True))
             self._scattered = 0
-        return list(map(self.rows.__getitem__, names))
+        left = self.rows.copy()
+        try:
+            # As fast as a look at each, and who is there twice is not found the second time.
+            rows = list(map(left.pop, names))
+        except KeyError:
+            return list(map(self.rows.__getitem__, names)), False
+        return rows, len(rows) == len(self.nodes)
+
+    def changed_since(self, version: int, *, most: int) -> Sequence[int] | None:
+        """The rows that have changed since a version; None if they are more than `most`."""
+        rows: list[int] = []
+        for row, changed in reversed(self._changes.items()):
+            if changed <= version:
+                break
+            if len(rows) == most:
+                return None
+            rows.append(row)
+        return rows
 
     def column(self, facet: Facet) -> Column:
         """What the nodes have for a facet, as it is now."""
@@ -172,6 +208,8 @@ class NodeTable:
 
     def _changed(self, row: int) -> None:
         self.version = next(_NUMBERS)
+        self._changes.pop(row, None)
+        self._changes[row] = self.version  # the latest is the last
         self._frozen = None
         for column in self._columns.values():
             column.stale.add(row)

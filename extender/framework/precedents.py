@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
 
-from extender.framework import judgement, preference, runner
+from extender.framework import judgement, preference, rejudgement, runner
 from extender.framework.interface import Code, ExtensionPoint, Plugin, Profile, Status
 from extender.framework.judgement import Judgement
 from extender.framework.ledger import Clock, Evaluation, Ledger, untimed
@@ -46,6 +46,7 @@ class FilterPrecedent:
     most: int = 0
     judgement: Judgement | None = None
     last: Counted | None = None
+    told: tuple[Hashable, ...] = ()  # the key of the answer that was given last
 
 
 @dataclass(slots=True, eq=False)
@@ -107,16 +108,26 @@ class Precedents:
             found.repeated = True
             found.parsing = untimed(found.parsing)
         if found.version != table.version or (found.judgement is None and most > found.most):
+            found.judgement = self._judged(found, table, most)
             found.version, found.most = table.version, most
-            if found.settled is not None:
-                found.judgement = judgement.settled(found.settled, table)
-            else:
-                found.judgement = judgement.judge(
-                    found.threads, table, most=most, clock=self._clock
-                )
             for _, _, thread in found.threads:
                 self._memories.filtering.note_answers(thread)
         return found
+
+    def _judged(self, found: FilterPrecedent, table: NodeTable, most: int) -> Judgement | None:
+        if found.settled is not None:
+            return judgement.settled(found.settled, table)
+        again = None
+        if found.judgement is not None:
+            again = rejudgement.rejudge(
+                found.judgement,
+                found.threads,
+                table,
+                since=found.version,
+                most=most,
+                clock=self._clock,
+            )
+        return again or judgement.judge(found.threads, table, most=most, clock=self._clock)
 
     def score(
         self, profile: Profile, pod: Pod, snapshot: Snapshot, table: NodeTable, *, most: int

@@ -13,22 +13,30 @@ T = TypeVar("T")
 class Rows:
     """Puts what a table has a row into the order of a request."""
 
-    def __init__(self, rows: Sequence[int], size: int) -> None:
+    def __init__(self, rows: Sequence[int], size: int, *, whole: bool = False) -> None:
+        self._rows = rows
         # Mostly the first one tells.
         in_order = len(rows) == size and (not size or rows[0] == 0)
-        self._in_order = in_order and list(rows) == list(range(size))
-        # A single item would come without a tuple around it.
-        self._get: Callable[[Any], tuple[Any, ...]] = (
-            itemgetter(*rows) if len(rows) > 1 else lambda column: tuple(column[i] for i in rows)
-        )
+        self.in_order = in_order and list(rows) == list(range(size))
+        self.whole = whole or self.in_order  # each row of the table is there once
+        self._getter: Callable[[Any], tuple[Any, ...]] | None = None
 
     def pick(self, codes: bytes) -> bytes:
         """One byte a row, in the order of the request."""
-        return codes if self._in_order else bytes(self._get(codes))
+        return codes if self.in_order else bytes(self._get(codes))
 
     def of(self, column: Sequence[T]) -> Sequence[T]:
         """One of anything a row, in the order of the request."""
-        return column if self._in_order else self._get(column)
+        return column if self.in_order else self._get(column)
+
+    def _get(self, column: Sequence[T]) -> tuple[T, ...]:
+        if self._getter is None:
+            rows = self._rows
+            # A single item would come without a tuple around it.
+            self._getter = (
+                itemgetter(*rows) if len(rows) > 1 else lambda c: tuple(c[row] for row in rows)
+            )
+        return self._getter(column)
 
 
 class Passing(Sequence[NodeInfo]):

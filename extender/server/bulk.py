@@ -4,7 +4,7 @@ Answers that were given are kept. They depend on the listing, on where the table
 and on what is said of the rows; an event that changes none of these leaves them as they are.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
@@ -35,6 +35,11 @@ MAX_BYTES: Final = 64 << 20
 # What an answer takes beside its body, roughly.
 _USUAL_BYTES: Final = 2_048
 _PASSES: Final = bytes((1, *bytes(255)))
+# Instead of the number of a listing: about all nodes of a table, in whichever order.
+ANY_ORDER: Final = 0
+
+# The order of an answer, the layout of the table, what is said of its rows, and in which words.
+AnswerKey = tuple[int, int, bytes, tuple[Hashable, ...]]
 
 P = TypeVar("P", FilterPrecedent, ScorePrecedent)
 
@@ -49,11 +54,13 @@ class Told(Struct, frozen=True, gc=False):
     plugins: frozenset[str] = frozenset()  # that refused a node
     findings: frozenset[Finding] = frozenset()
     ahead: Sequence[bytes] = ()  # what stands before `body`: whole nodes of the request
+    codes: bytes = b""  # by row of the table, and what is told of each
+    texts: Mapping[int, str] = {}
 
     @property
     def weight(self) -> int:
         """How much room it takes."""
-        return len(self.body) + len(self.passes) + _USUAL_BYTES
+        return len(self.body) + len(self.passes) + len(self.codes) + _USUAL_BYTES
 
 
 class Case(Struct, Generic[P], frozen=True, gc=False):
@@ -102,20 +109,62 @@ class Bulk:
     def filter(self, case: Case[FilterPrecedent]) -> Told | None:
         """The answer to `/filter`; None if the nodes are to be judged one by one."""
         judgement = case.precedent.judgement
-        key = case.key
-        if judgement is not None:
-            key = case.listing.serial, case.table.layout, judgement.codes, judgement.wording
+        if judgement is None:
+            return self._answers.get(case.key)
+        order = _order(case, judgement.codes)
+        key = order, case.table.layout, judgement.codes, judgement.wording
         told = self._answers.get(key)
-        if told is None and judgement is not None:
-            codes = case.rows.pick(judgement.codes)
-            if not _is_told(case.listing, judgement, codes):
+        if told is None:
+            told = self._filtered(case, judgement, key)
+            if told is None:
                 return self._answers.get(case.key)
-            told = _filtered(case, judgement, codes)
-            self._keep(case.listing, key, told)
-        if told is not None and case.carried is not None:
-            # What is kept for whole nodes are the refusals; the nodes are those of the request.
-            return replace(told, ahead=fragments.carried_nodes(case.carried, told.passes))
-        return told
+            if order == ANY_ORDER or case.listing.kept:
+                self._keep(key, told)
+        case.precedent.told = key
+        return _in_order(case, told) if order == ANY_ORDER else _with_nodes(case, told)
+
+    def _filtered(
+        self, case: Case[FilterPrecedent], judgement: Judgement, key: AnswerKey
+    ) -> Told | None:
+        """An answer that was not given before; None if the judgement does not tell enough."""
+        codes = judgement.codes if key[0] == ANY_ORDER else case.rows.pick(judgement.codes)
+        if not _is_told(case, judgement, codes):
+            return None
+        present = judgement.present(codes)
+        texts = messages.reason_texts(present, brief=judgement.collapsed is not None)
+        passes = codes.translate(_PASSES)
+        return Told(
+            self._told_anew(case, key, codes, texts),
+            judgement.evaluations(codes),
+            passes,
+            int.from_bytes(passes, "little").bit_count(),
+            frozenset(status.plugin for status in present.values()),
+            frozenset[Finding]().union(*(status.findings for status in present.values())),
+            codes=codes,
+            texts=texts,
+        )
+
+    def _told_anew(
+        self,
+        case: Case[FilterPrecedent],
+        key: AnswerKey,
+        codes: bytes,
+        texts: Mapping[int, str],
+    ) -> bytes:
+        """The body of an answer; the one before is changed in places if they differ in few."""
+        any_order = key[0] == ANY_ORDER
+        names = case.table.names() if any_order else case.listing.names
+        last = case.precedent.told
+        before = self._answers.get(last) if last[:2] == key[:2] else None
+        if before is not None and (case.rows.whole or case.listing.distinct):
+            changes = fragments.text_changes(before.codes, before.texts, codes, texts)
+            if changes is not None:
+                return fragments.retold(before.body, names, changes)
+        if case.carried is not None:
+            return fragments.carried_refusals(names, codes, texts)
+        if any_order:
+            return fragments.refusals(names, codes, texts)
+        return fragments.filter_answer(case.listing, codes, texts)
 
     def score_case(
         self, profile: Profile, snapshot: Snapshot, args: FilterArgs
@@ -141,7 +190,8 @@ class Bulk:
             counted = precedent.evaluations(len(case.listing))
             body = self._hosts(case.table).scored(case.rows, scores)
             told = Told(body, counted)
-            self._keep(case.listing, case.key, told)
+            if case.listing.kept:
+                self._keep(case.key, told)
         return told
 
     def learn_filter(
@@ -153,12 +203,14 @@ class Bulk:
         passes = bytes(status.code is Code.SUCCESS for status in statuses)
         findings = frozenset(ledger.findings)
         told = Told(verdict.body, judging, passes, verdict.passed, verdict.plugins, findings)
-        self._keep(case.listing, case.key, told)
+        if case.listing.kept:
+            self._keep(case.key, told)
 
     def learn_scores(self, case: Case[ScorePrecedent], body: bytes, ledger: Ledger) -> None:
         """Keep an answer to `/prioritize` that was found one by one."""
         told = Told(body, ledger.evaluations, findings=frozenset(ledger.findings))
-        self._keep(case.listing, case.key, told)
+        if case.listing.kept:
+            self._keep(case.key, told)
 
     def filter_ledger(self, case: Case[FilterPrecedent], told: Told) -> Ledger:
         """What is to be counted for an answer; told again, it is the same ledger."""
@@ -186,13 +238,11 @@ class Bulk:
     def _hosts(self, table: NodeTable) -> Hosts:
         layout, hosts = self._last_hosts
         if layout != table.layout:
-            hosts = Hosts(["" if node is None else node.name for node in table.nodes])
+            hosts = Hosts(table.names())
             self._last_hosts = table.layout, hosts
         return hosts
 
-    def _keep(self, listing: Listing, key: Hashable, told: Told) -> None:
-        if not listing.kept:
-            return
+    def _keep(self, key: Hashable, told: Told) -> None:
         kept = replace(told, evaluations=untimed(told.evaluations))
         self._answers.put(key, kept, kept.weight)
 
@@ -207,29 +257,36 @@ class Bulk:
         return None if rows is None else (listing, table, rows)
 
 
-def _is_told(listing: Listing, judgement: Judgement, codes: bytes) -> bool:
+def _is_told(case: Case[FilterPrecedent], judgement: Judgement, codes: bytes) -> bool:
     """Whether a judgement has all that an answer says: brief reasons are told if there are many."""
     collapsed = judgement.collapsed
     return collapsed is None or (
-        listing.distinct and collapsed.has_more_than(messages.MAX_DETAILED_REASONS, codes)
+        (case.rows.whole or case.listing.distinct)
+        and collapsed.has_more_than(messages.MAX_DETAILED_REASONS, codes)
     )
 
 
-def _filtered(case: Case[FilterPrecedent], judgement: Judgement, codes: bytes) -> Told:
-    present = judgement.present(codes)
-    texts = messages.reason_texts(present, brief=judgement.collapsed is not None)
+def _order(case: Case[FilterPrecedent], codes: bytes) -> int:
+    """Which listings an answer is good for: refusals are an object, so their order is free."""
+    told_apart = case.carried is None and case.listing.kept and 0 in codes
+    return ANY_ORDER if case.rows.whole and not told_apart else case.listing.serial
+
+
+def _in_order(case: Case[FilterPrecedent], told: Told) -> Told:
+    """An answer in any order, with those that pass in the order of the request."""
+    if told.passed:
+        told = replace(told, passes=case.rows.pick(told.passes))
+        if case.carried is None:
+            body = fragments.with_passing(told.body, case.listing, told.passes)
+            return replace(told, body=body)
+    return _with_nodes(case, told)
+
+
+def _with_nodes(case: Case[FilterPrecedent], told: Told) -> Told:
     if case.carried is None:
-        body = fragments.filter_answer(case.listing, codes, texts)
-    else:
-        body = fragments.carried_refusals(case.listing.names, codes, texts)
-    return Told(
-        body,
-        judgement.evaluations(codes),
-        codes.translate(_PASSES),
-        codes.count(0),
-        frozenset(status.plugin for status in present.values()),
-        frozenset[Finding]().union(*(status.findings for status in present.values())),
-    )
+        return told
+    # What is kept for whole nodes are the refusals; the nodes are those of the request.
+    return replace(told, ahead=fragments.carried_nodes(case.carried, told.passes))
 
 
 def _scores(preference: Preference, codes: bytes) -> bytes | None:

@@ -17,8 +17,13 @@ from extender.wire.carried import Carried
 from extender.wire.listings import Listing
 
 _ENCODER: Final = msgspec.json.Encoder()
+_HEAD: Final = b'{"Nodes":null,"NodeNames":'
 _REFUSED: Final = b',"FailedNodes":{},"FailedAndUnresolvableNodes":{'
 _TAIL: Final = b'},"Error":""}'
+# From so many on it takes as long to tell all anew.
+MAX_CHANGES: Final = 32
+# How far a member may be from where it would be if all were of the same length.
+_SLACK: Final = 8_192
 # Where a status passes, and where it does not.
 _PASSES: Final = bytes((1, *bytes(255)))
 # The two digits of a score, by score; the first is a space where JSON wants none.
@@ -29,17 +34,75 @@ _ONES: Final = b"01234567890".ljust(256)
 
 def filter_answer(listing: Listing, codes: bytes, texts: Mapping[int, str]) -> bytes:
     """The answer to `/filter`: who has a code that is not among the texts passes."""
-    head = b'{"Nodes":null,"NodeNames":'
-    if not texts:
-        return b"".join((head, listing.text, _REFUSED, _TAIL))
-    refusals = codes.translate(None, b"\0")
-    passed = b"[]"
-    names = listing.names
-    if len(refusals) < len(codes):
-        passing = '","'.join(compress(names, codes.translate(_PASSES)))
-        passed = f'["{passing}"]'.encode()
-        names = list(compress(names, codes))
-    return b"".join((head, passed, _REFUSED, _refused(names, refusals, texts), _TAIL))
+    passed = _passing(listing, codes.translate(_PASSES))
+    refused = refused_members(listing.names, codes, texts)
+    return b"".join((_HEAD, passed, _REFUSED, refused, _TAIL))
+
+
+def refusals(names: Sequence[str], codes: bytes, texts: Mapping[int, str]) -> bytes:
+    """An answer to `/filter` that does not say who passes yet."""
+    return b"".join((_HEAD, b"[]", _REFUSED, refused_members(names, codes, texts), _TAIL))
+
+
+def with_passing(body: bytes, listing: Listing, passes: bytes) -> bytes:
+    """Such an answer, with those that pass in the order of the request."""
+    rest = memoryview(body)[len(_HEAD) + len(b"[]") :]
+    return b"".join((_HEAD, _passing(listing, passes), rest))
+
+
+def text_changes(
+    before: bytes, told: Mapping[int, str], codes: bytes, texts: Mapping[int, str]
+) -> Sequence[tuple[int, str, str]] | None:
+    """Where other texts are told than before, as `retold` wants it.
+
+    None if there is another difference, or one in many places.
+    """
+    if any(told.get(code, text) != text for code, text in texts.items()):
+        return None
+    differs = int.from_bytes(before, "little") ^ int.from_bytes(codes, "little")
+    changes: list[tuple[int, str, str]] = []
+    while differs:
+        place = (differs.bit_length() - 1) // 8
+        old, new = before[place], codes[place]
+        if len(changes) == MAX_CHANGES or not (old and new):
+            return None
+        changes.append((place, told[old], texts[new]))
+        differs ^= (old ^ new) << 8 * place
+    changes.reverse()
+    return changes
+
+
+def retold(body: bytes, names: Sequence[str], changes: Sequence[tuple[int, str, str]]) -> bytes:
+    """The same answer to `/filter` but for the texts of some refusals.
+
+    `changes` are places among the names, in order, each with the text that was told and the one
+    that is to be. The members of the answer are in the order of the names.
+    """
+    view = memoryview(body)
+    pieces: list[bytes | memoryview] = []
+    # No name has a quote in it, so this is where it seems to be.
+    first = body.index(_REFUSED) + len(_REFUSED)
+    done = 0
+    for place, old, new in changes:
+        member = f'"{names[place]}":'.encode()
+        # About there it should be, or somewhere before.
+        guess = first + (len(body) - first) * place // len(names) - _SLACK
+        at = body.find(member, max(guess, first, done))
+        if at < 0:
+            at = body.index(member, max(first, done))
+        at += len(member)
+        pieces += view[done:at], _ENCODER.encode(new)
+        done = at + len(_ENCODER.encode(old))
+    return b"".join((*pieces, view[done:]))
+
+
+def _passing(listing: Listing, passes: bytes) -> bytes:
+    if 0 not in passes:
+        return listing.text
+    if 1 not in passes:
+        return b"[]"
+    passing = '","'.join(compress(listing.names, passes))
+    return f'["{passing}"]'.encode()
 
 
 def carried_nodes(carried: Carried, passes: bytes) -> Sequence[bytes]:
@@ -52,14 +115,17 @@ def carried_nodes(carried: Carried, passes: bytes) -> Sequence[bytes]:
 
 def carried_refusals(names: Sequence[str], codes: bytes, texts: Mapping[int, str]) -> bytes:
     """How it ends: with those that do not pass."""
-    refused = b""
-    if texts:
-        refused = _refused(list(compress(names, codes)), codes.translate(None, b"\0"), texts)
+    refused = refused_members(names, codes, texts)
     return b"".join((b']},"NodeNames":null', _REFUSED, refused, _TAIL))
 
 
-def _refused(names: Sequence[str], codes: bytes, texts: Mapping[int, str]) -> bytes:
-    """The members of an object: each name with the text of its code."""
+def refused_members(names: Sequence[str], codes: bytes, texts: Mapping[int, str]) -> bytes:
+    """Those that do not pass, as the members of an object: each name with the text of its code."""
+    if not texts:
+        return b""
+    if 0 in codes:
+        names = list(compress(names, codes))
+        codes = codes.translate(None, b"\0")
     reasons = {code: _ENCODER.encode(text).decode() for code, text in texts.items()}
     if len(reasons) == 1:
         (reason,) = reasons.values()
@@ -68,8 +134,9 @@ def _refused(names: Sequence[str], codes: bytes, texts: Mapping[int, str]) -> by
     pieces[::2] = names
     ends = [f'":{reasons.get(code)},"' for code in range(max(reasons) + 1)]
     pieces[1::2] = itemgetter(*codes)(ends)
-    # The last one is followed by nobody.
-    return ('"' + "".join(pieces)).encode()[:-2]
+    pieces[0] = f'"{names[0]}'
+    pieces[-1] = pieces[-1][:-2]  # the last one is followed by nobody
+    return "".join(pieces).encode()
 
 
 class Hosts:

@@ -54,7 +54,8 @@ class Listing:
         if self._layout != table.layout:
             self._layout = table.layout
             try:
-                self._rows = Rows(table.places(self.names), len(table))
+                rows, whole = table.places(self.names)
+                self._rows = Rows(rows, len(table), whole=whole)
             except KeyError:
                 self._rows = None
         return self._rows

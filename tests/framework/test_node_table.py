@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from extender.framework import node_table
 from extender.framework.node_info import NodeInfo
-from extender.framework.node_table import NodeTable
+from extender.framework.node_table import NO_NODE, NodeTable
 from extender.framework.snapshot import TAINTS, AttributeFacet, LabelsFacet
 from tests.builders import node_json, some_nodes, taint
 
@@ -74,12 +74,44 @@ def test_a_row_is_left_and_taken_again() -> None:
 
 def test_places_of_names_however_they_came() -> None:
     table = NodeTable(tiers("a", "b"))
-    assert table.places(["n1", "n0"]) == [1, 0]
+    assert table.places(["n1", "n0"]) == ([1, 0], True)
     table.put("new", some_nodes(node_json("new"))[0])
 
-    assert table.places(["new", "n0"]) == [2, 0]
+    assert table.places(["new", "n0"]) == ([2, 0], False)
+    assert table.places(["n0", "n1", "n0"]) == ([0, 1, 0], False)
+    table.remove("n1")
+    assert table.places(["new", "n0"]) == ([2, 0], False)
     with pytest.raises(KeyError):
         table.places(["n0", "other"])
+
+
+def test_rows_that_have_changed_since() -> None:
+    table = NodeTable(tiers("a", "b", "c"))
+    version = table.version
+    assert table.changed_since(version, most=0) == []
+    table.put("n2", tiers("a", "b", "new")[2])
+    between = table.version
+    table.put("n0", tiers("new")[0])
+    table.put("n2", tiers("a", "b", "newer")[2])
+
+    assert table.changed_since(version, most=2) == [2, 0]
+    assert table.changed_since(version, most=1) is None
+    assert table.changed_since(between, most=2) == [2, 0]
+    table.remove("n1")
+    table.put("more", some_nodes(node_json("more"))[0])  # in its row
+    table.put("last", some_nodes(node_json("last"))[0])
+    assert table.changed_since(between, most=9) == [3, 1, 2, 0]
+
+
+def test_keys_and_names_of_rows() -> None:
+    table = NodeTable(tiers("a", "b", "a"))
+    table.remove("n1")
+
+    assert table.names() == ["n0", "", "n2"]
+    assert table.names() is table.names()
+    assert table.column(BY_TIER).keys_of([2, 1]) == [("a",), NO_NODE]
+    table.put("new", tiers("c")[0])
+    assert table.column(BY_TIER).keys_of([1, 0]) == [("c",), ("a",)]
 
 
 def test_a_column_over_rows_that_are_empty_already() -> None:

@@ -14,6 +14,14 @@ def test_rows_are_picked_in_the_order_of_the_request() -> None:
     assert Rows([], 3).pick(b"\1\2\3") == b""
 
 
+def test_all_rows_are_there_if_they_are_in_order_or_somebody_has_seen_it() -> None:
+    assert Rows([0, 1, 2], 3).whole
+    assert not Rows([0, 1], 3).whole
+    assert not Rows([0, 2, 2], 3).whole
+    assert Rows([2, 0, 1], 3, whole=True).whole
+    assert not Rows([2, 0, 1], 3, whole=True).in_order
+
+
 def test_who_passes_is_found_when_it_is_looked_at() -> None:
     passing = Passing((*NODES, None), Rows([2, 0, 1], 4), b"\1\0\1", count=2)
 

@@ -122,6 +122,62 @@ def test_nodes_that_change_their_rows_keep_their_verdicts() -> None:
     assert json.loads(asked.ask("filter", names=("a", "b")).body)["NodeNames"] == ["a"]
 
 
+def told_alike(asked: Cluster, *, names: tuple[str, ...] = NAMES) -> JSON:
+    """What is answered, which is what is answered node by node."""
+    plain = Cluster()
+    plain.cache = asked.cache
+    plain.verbs = Verbs(plain, Profiles(Config()), min_nodes=100)
+    found: JSON = json.loads(asked.ask("filter", names=names).body)
+    assert found == json.loads(plain.ask("filter", names=names).body)
+    return found
+
+
+def test_who_is_refused_everywhere_has_the_very_same_answer_in_any_order() -> None:
+    asked = Cluster(*(node_json(name, SLA) for name in NAMES))
+
+    first = asked.ask("filter")
+
+    assert asked.ask("filter", names=("c", "a", "b")).body is first.body
+    for names in (("c", "a", "b"), ("a", "b"), ("a", "b", "b"), ("a", "a", "b", "c")):
+        assert set(told_alike(asked, names=names)["FailedAndUnresolvableNodes"]) == {*names}
+
+
+def test_refusals_are_encoded_once_for_all_orders(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = cluster()
+    asked.ask("filter")
+    monkeypatch.setattr(fragments, "refused_members", None)
+
+    assert told_alike(asked, names=("c", "a", "b"))["NodeNames"] == ["c", "b"]
+    assert told_alike(asked, names=("b", "c", "a"))["NodeNames"] == ["b", "c"]
+
+
+@pytest.mark.parametrize("names", [NAMES, ("c", "a", "b")])
+def test_an_event_changes_an_answer_where_it_says_something_else(
+    names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = Cluster(*(node_json(name, SLA) for name in NAMES))
+    asked.ask("filter", names=names)
+    first = asked.ask("filter", names=names)
+    monkeypatch.setattr(fragments, "refused_members", None)
+    asked.put(node_json("b", taint("other", "1")))
+
+    changed = told_alike(asked, names=names)["FailedAndUnresolvableNodes"]
+
+    assert changed["b"] == "node(s) had untolerated taint {other: 1}"
+    asked.put(node_json("b", SLA))
+    assert asked.ask("filter", names=names).body is first.body
+
+
+def test_an_event_that_lets_a_node_pass_makes_another_answer() -> None:
+    asked = Cluster(*(node_json(name, SLA) for name in NAMES))
+    asked.ask("filter")
+    for names in (NAMES, ("c", "a", "b")):
+        asked.put(node_json("b"))
+        assert told_alike(asked, names=names)["NodeNames"] == ["b"]
+        asked.put(node_json("b", SLA))
+        assert told_alike(asked, names=names)["NodeNames"] == []
+
+
 def test_few_nodes_are_judged_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = cluster()
     asked.verbs = Verbs(asked, Profiles(Config()), min_nodes=4)

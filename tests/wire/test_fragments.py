@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extender.framework.interface import SUCCESS, unresolvable
@@ -47,6 +47,70 @@ def test_the_order_of_the_request_is_kept() -> None:
         b'{"Nodes":null,"NodeNames":["e","b"],"FailedNodes":{},'
         b'"FailedAndUnresolvableNodes":{"d":"y","c":"x","a":"y"},"Error":""}'
     )
+
+
+@given(
+    names=st.lists(st.text("abc-.0", min_size=1, max_size=12), min_size=1, unique=True),
+    data=st.data(),
+)
+def test_who_passes_is_said_in_the_order_of_the_request(
+    names: list[str], data: st.DataObject
+) -> None:
+    codes = bytes(data.draw(st.integers(0, 3)) for _ in names)
+    order = data.draw(st.permutations(range(len(names))))
+    listing = listing_of([names[row] for row in order])
+    texts = {code: TEXTS[code] for code in set(codes) if code}
+
+    body = fragments.refusals(names, codes, texts)
+    body = fragments.with_passing(body, listing, bytes(not codes[row] for row in order))
+
+    expected = fragments.filter_answer(listing, bytes(codes[row] for row in order), texts)
+    assert json.loads(body) == json.loads(expected)
+
+
+@settings(max_examples=200)
+@given(
+    names=st.lists(st.text("abc-.0", min_size=1, max_size=5), min_size=1, unique=True),
+    data=st.data(),
+)
+def test_an_answer_is_changed_where_texts_change(names: list[str], data: st.DataObject) -> None:
+    codes = st.integers(0, 3)
+    before = bytes(data.draw(codes) for _ in names)
+    now = bytes(data.draw(st.just(code) | st.just(code) | codes) for code in before)
+    told, texts = ({code: TEXTS[code] for code in set(each) if code} for each in (before, now))
+    listing = listing_of(names)
+
+    changes = fragments.text_changes(before, told, now, texts)
+
+    flipped = [bool(a) != bool(b) for a, b in zip(before, now, strict=True)]
+    assert (changes is None) == any(flipped)
+    if changes is not None:
+        body = fragments.retold(fragments.filter_answer(listing, before, told), names, changes)
+        assert body == fragments.filter_answer(listing, now, texts)
+
+
+def test_members_of_very_different_length_are_found_all_the_same() -> None:
+    # Half of the text belongs to the last tenth of the members.
+    names = [f"n{i}" for i in range(1_000)]
+    texts = {1: "x", 2: "y" * 2_000, 3: "z"}
+    before = b"\1" * 900 + b"\2" * 100
+    now = before[:899] + b"\3" + before[900:-1] + b"\3"
+    listing = listing_of(names)
+
+    changes = fragments.text_changes(before, {1: "x", 2: texts[2]}, now, texts)
+
+    assert changes == [(899, "x", "z"), (999, texts[2], "z")]
+    body = fragments.retold(fragments.filter_answer(listing, before, texts), names, changes)
+    assert body == fragments.filter_answer(listing, now, texts)
+
+
+def test_answers_that_differ_in_much_are_not_changed() -> None:
+    many = bytes(fragments.MAX_CHANGES)
+
+    ones, twos = many.replace(b"\0", b"\1"), many.replace(b"\0", b"\2")
+    assert fragments.text_changes(ones, {1: "x"}, twos, {2: "y"}) is not None
+    assert fragments.text_changes(ones + b"\1", {1: "x"}, twos + b"\2", {2: "y"}) is None
+    assert fragments.text_changes(ones, {1: "x"}, ones, {1: "in other words"}) is None
 
 
 @given(names=NAMES, data=st.data())
