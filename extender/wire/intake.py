@@ -60,13 +60,14 @@ class Intake:
         self._chunks.append(chunk)
         self._size += len(chunk)
         # At least as much as is looked at once more, so that chunks of no size make it slow.
-        if self._size >= max(_LEAST, len(self._rest)) and not self._gave_up:
-            self._look()
+        enough = max(_LEAST if self._head else 1, len(self._rest))
+        if self._size >= enough and not self._gave_up:
+            self._look(all_there=False)
 
     def end(self) -> Body:
         """That was all: the body, as bytes if it is none of whole nodes as Go writes it."""
         if not self._gave_up:
-            self._look()
+            self._look(all_there=True)
         if self._head and not self._gave_up and self._rest.endswith(END):
             last = self._rest[: -len(END)]
             name = _name(last, 0)
@@ -74,7 +75,7 @@ class Intake:
                 return Arrived(self._head, self._names, self._texts, self._new)
         return _joined(self._head, self._texts, (self._rest, *self._chunks))
 
-    def _look(self) -> None:
+    def _look(self, *, all_there: bool) -> None:
         text = b"".join(self._chunks)
         self._chunks, self._size = [], 0
         at = -1
@@ -92,7 +93,7 @@ class Intake:
             at = self._straddling(text)
         if at < 0:
             text, at = self._rest + text, 0
-        self._rest = text[self._recognised(text, at) :]
+        self._rest = text[self._recognised(text, at, all_there=all_there) :]
 
     def _straddling(self, text: bytes) -> int:
         """Where the node ends that has begun in the rest, if it is a known one; else -1."""
@@ -106,32 +107,47 @@ class Intake:
         self._texts.append(known)
         return len(known) - len(self._rest)
 
-    def _recognised(self, text: bytes, at: int) -> int:
+    def _recognised(self, text: bytes, at: int, *, all_there: bool) -> int:
         """Takes all nodes that are complete, and says where the rest begins."""
         names, texts, begins = self._names, self._texts, text.startswith
+        lookup, order = self._known.texts.get, self._known.last_names
+        in_order = True
         while True:
-            # As many as come in the order of the request before.
-            expected, first = self._known.last_texts, len(texts)
-            after = first
-            while after < len(expected) and begins(expected[after], at):
-                at += len(expected[after])
-                after += 1
-            if after > first:
-                texts += expected[first:after]
-                names += self._known.last_names[first:after]
-            name = _name(text, at)
-            if name is None:
-                return at
-            known = self._known.texts.get(name)
-            if known is not None and begins(known, at):
+            if in_order:
+                at = self._in_order(text, at)
+            start = at + len(_NEXT)
+            end = text.find(b'"', start)
+            name = text[start:end] if end >= 0 else b""
+            known = lookup(name)
+            if known is None or not begins(known, at):
+                if known is not None and len(text) - at < len(known) and not all_there:
+                    return at  # mostly it is a known one that is cut off
+                if _name(text, at) is None:
+                    return at
+                end = text.find(_NEXT, at + 1)
+                if end < 0 or not self._add(name, text[at:end]):
+                    return at
+                at = end
+            else:
                 names.append(name)
                 texts.append(known)
                 at += len(known)
-                continue
-            end = text.find(_NEXT, at + 1)
-            if end < 0 or not self._add(name, text[at:end]):
-                return at
-            at = end
+            in_order = len(names) < len(order) and name == order[len(names) - 1]
+
+    def _in_order(self, text: bytes, at: int) -> int:
+        """Takes as many nodes as come in the order of the request before."""
+        expected, begins = self._known.last_texts, text.startswith
+        first = after = len(self._texts)
+        for after in range(first, len(expected)):
+            known = expected[after]
+            if not begins(known, at):
+                break
+            at += len(known)
+        else:
+            after = len(expected)
+        self._texts += expected[first:after]
+        self._names += self._known.last_names[first:after]
+        return at
 
     def _add(self, name: bytes, text: bytes) -> bool:
         """Takes a node that is not known. If it is none, there is nothing to recognise here."""

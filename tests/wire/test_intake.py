@@ -152,9 +152,9 @@ class Looking(Intake):
         super().__init__(known)
         self.looked = 0
 
-    def _look(self) -> None:
+    def _look(self, *, all_there: bool) -> None:
         self.looked += len(self._rest) + self._size
-        super()._look()
+        super()._look(all_there=all_there)
 
 
 @pytest.mark.parametrize(
