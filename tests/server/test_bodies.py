@@ -1,12 +1,18 @@
 """The limits of a body: its size, its time, its encoding."""
 
+import asyncio
 import gzip
+import time
 import zlib
+from unittest.mock import Mock
 
 import msgspec
 import pytest
+from aiohttp import StreamReader, web
+from aiohttp.test_utils import make_mocked_request
 
 from extender.config.schema import Config, Limits
+from extender.errors import RequestTimeoutError
 from extender.server import bodies
 from tests.builders import node_json, pod_json
 from tests.serving import (
@@ -194,6 +200,45 @@ async def test_a_body_that_does_not_arrive_in_time(verb: str, start: bytes) -> N
     assert reply.status == 408
     assert reply.body == b"the body did not arrive within limits.bodyTimeout of 0.05 s\n"
     assert reply.headers["connection"] == "close"
+
+
+def asking(arriving: StreamReader) -> web.Request:
+    return make_mocked_request("POST", "/filter", payload=arriving)
+
+
+async def test_who_reads_too_long_is_not_left_cancelled() -> None:
+    arriving = StreamReader(Mock(), 1_024, loop=asyncio.get_running_loop())
+    with pytest.raises(RequestTimeoutError):
+        await bodies.read(asking(arriving), Limits(body_timeout=0.01))
+
+    task = asyncio.current_task()
+    assert task is not None
+    assert not task.cancelling()
+    await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("late", [False, True])
+async def test_who_is_told_to_stop_stops(*, late: bool) -> None:
+    loop = asyncio.get_running_loop()
+    arriving = StreamReader(Mock(), 1_024, loop=loop)
+    limits = Limits(body_timeout=0.001 if late else 60.0)
+    reading = asyncio.create_task(bodies.read(asking(arriving), limits))
+    await asyncio.sleep(0)
+    loop.call_later(0.001, reading.cancel)
+    time.sleep(0.003)  # noqa: ASYNC251 - so that the time is up in the same turn of the loop
+
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+
+
+async def test_a_deadline_ends_with_the_wait() -> None:
+    loop = asyncio.get_running_loop()
+    arriving = StreamReader(Mock(), 1_024, loop=loop)
+    loop.call_soon(arriving.feed_data, b"{}")
+    loop.call_soon(arriving.feed_eof)
+
+    assert await bodies.read(asking(arriving), Limits(body_timeout=0.01)) == b"{}"
+    await asyncio.sleep(0.02)
 
 
 async def test_a_slow_body_does_not_hold_up_others() -> None:
