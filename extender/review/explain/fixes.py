@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from extender.framework import rules, runner
+from extender.framework import runner
 from extender.framework.interface import Code, FilterPlugin, Profile, Settings, Status
 from extender.framework.snapshot import NodeInfo, Snapshot
 from extender.match.carriers import NODE_AFFINITY, TOLERATIONS
@@ -29,6 +29,8 @@ from extender.review.explain.taint_cures import CordonCure, TaintCure
 
 MAX_CHANGES: Final = 8
 MAX_PROPOSALS: Final = 24
+MAX_TOLERATIONS: Final = 100
+MAX_TEXT: Final = 16_384
 _LETS_PASS: Final = (Code.SUCCESS, Code.SKIP)
 
 
@@ -64,10 +66,11 @@ class Planner:
 
     def too_large(self, pod: Pod) -> bool:
         """Whether the rules of the pod are more than one would go over again and again."""
-        return None in (
-            rules.toleration_rules(pod, self.settings),
-            rules.affinity_rules(pod, self.settings, annotation_only=False),
-        )
+        annotations = (pod.metadata and pod.metadata.annotations) or {}
+        prefix = self.settings.annotation_prefix
+        texts = (annotations.get(prefix + name, "") for name in (TOLERATIONS, NODE_AFFINITY))
+        tolerations = (pod.spec and pod.spec.tolerations) or ()
+        return len(tolerations) > MAX_TOLERATIONS or max(map(len, texts)) > MAX_TEXT
 
     def plan(self, pod: Pod, node: NodeInfo) -> Steps[Plan]:
         """What lets the pod pass on the node, as far as anything is known to."""
