@@ -5,9 +5,8 @@ and on what is said of the rows; an event that changes none of these leaves them
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Final, Generic, TypeVar
+from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from extender.framework.interface import Code, ExtensionPoint, Profile, Status
@@ -18,12 +17,12 @@ from extender.framework.node_table import NodeTable
 from extender.framework.precedents import FilterPrecedent, Precedents, ScorePrecedent
 from extender.framework.preference import Preference
 from extender.framework.recent import Recent
-from extender.framework.rows import Passing, Rows
-from extender.framework.snapshot import NodeInfo, Snapshot
+from extender.framework.rows import Rows
+from extender.framework.snapshot import Snapshot
 from extender.match.findings import Finding
 from extender.server.answers import Verdict
+from extender.server.cases import ANY_ORDER, AnswerKey, Case, Told
 from extender.wire import fragments, messages
-from extender.wire.carried import Carried
 from extender.wire.fragments import Hosts
 from extender.wire.listings import Listing
 from extender.wire.messages import FilterArgs
@@ -32,56 +31,7 @@ from extender.wire.messages import FilterArgs
 MIN_NODES: Final = 64
 MAX_ANSWERS: Final = 1_024
 MAX_BYTES: Final = 64 << 20
-# What an answer takes beside its body, roughly.
-_USUAL_BYTES: Final = 2_048
 _PASSES: Final = bytes((1, *bytes(255)))
-# Instead of the number of a listing: about all nodes of a table, in whichever order.
-ANY_ORDER: Final = 0
-
-# The order of an answer, the layout of the table, what is said of its rows, and in which words.
-AnswerKey = tuple[int, int, bytes, tuple[Hashable, ...]]
-
-P = TypeVar("P", FilterPrecedent, ScorePrecedent)
-
-
-class Told(Struct, frozen=True, gc=False):
-    """An answer, and what was counted for it while the nodes were judged."""
-
-    body: bytes
-    evaluations: list[Evaluation]
-    passes: bytes = b""  # of each name, whether it passes
-    passed: int = 0
-    plugins: frozenset[str] = frozenset()  # that refused a node
-    findings: frozenset[Finding] = frozenset()
-    ahead: Sequence[bytes] = ()  # what stands before `body`: whole nodes of the request
-    codes: bytes = b""  # by row of the table, and what is told of each
-    texts: Mapping[int, str] = {}
-
-    @property
-    def weight(self) -> int:
-        """How much room it takes."""
-        return len(self.body) + len(self.passes) + len(self.codes) + _USUAL_BYTES
-
-
-class Case(Struct, Generic[P], frozen=True, gc=False):
-    """One request as far as it is known: what its pod's rules say of the table it asks about."""
-
-    listing: Listing
-    table: NodeTable
-    rows: Rows
-    precedent: P
-    carried: Carried | None = None
-
-    @property
-    def key(self) -> Hashable:
-        """What an answer depends on, if nothing more is known of it."""
-        return self.listing.serial, self.table.version, self.precedent.serial
-
-    def passing(self, told: Told) -> Sequence[NodeInfo]:
-        """The nodes that pass, found when somebody looks at them."""
-        if not told.passed:
-            return ()
-        return Passing(self.table.frozen(), self.rows, told.passes, count=told.passed)
 
 
 class Bulk:
@@ -111,7 +61,7 @@ class Bulk:
         judgement = case.precedent.judgement
         if judgement is None:
             return self._answers.get(case.key)
-        order = _order(case, judgement.codes)
+        order = case.order(judgement.codes)
         key = order, case.table.layout, judgement.codes, judgement.wording
         told = self._answers.get(key)
         if told is None:
@@ -119,22 +69,24 @@ class Bulk:
             if told is None:
                 return self._answers.get(case.key)
             if order == ANY_ORDER or case.listing.kept:
+                self._supersede(case.precedent, told)
                 self._keep(key, told)
         case.precedent.told = key
-        return _in_order(case, told) if order == ANY_ORDER else _with_nodes(case, told)
+        return case.in_order(told) if order == ANY_ORDER else case.with_nodes(told)
 
     def _filtered(
         self, case: Case[FilterPrecedent], judgement: Judgement, key: AnswerKey
     ) -> Told | None:
         """An answer that was not given before; None if the judgement does not tell enough."""
         codes = judgement.codes if key[0] == ANY_ORDER else case.rows.pick(judgement.codes)
-        if not _is_told(case, judgement, codes):
+        if not case.is_told(judgement, codes):
             return None
         present = judgement.present(codes)
         texts = messages.reason_texts(present, brief=judgement.collapsed is not None)
         passes = codes.translate(_PASSES)
+        body, retold = self._told_anew(case, key, codes, texts)
         return Told(
-            self._told_anew(case, key, codes, texts),
+            body,
             judgement.evaluations(codes),
             passes,
             int.from_bytes(passes, "little").bit_count(),
@@ -142,7 +94,17 @@ class Bulk:
             frozenset[Finding]().union(*(status.findings for status in present.values())),
             codes=codes,
             texts=texts,
+            retold=retold,
         )
+
+    def _supersede(self, precedent: FilterPrecedent, told: Told) -> None:
+        """Of answers that were made from each other, event by event, the last one is kept.
+
+        So their memory is used again while it is warm. The first of them may be others', too.
+        """
+        before = self._answers.get(precedent.told) if told.retold else None
+        if before is not None and before.retold:
+            self._answers.drop(precedent.told)
 
     def _told_anew(
         self,
@@ -150,7 +112,7 @@ class Bulk:
         key: AnswerKey,
         codes: bytes,
         texts: Mapping[int, str],
-    ) -> bytes:
+    ) -> tuple[bytes, bool]:
         """The body of an answer; the one before is changed in places if they differ in few."""
         any_order = key[0] == ANY_ORDER
         names = case.table.names() if any_order else case.listing.names
@@ -159,12 +121,12 @@ class Bulk:
         if before is not None and (case.rows.whole or case.listing.distinct):
             changes = fragments.text_changes(before.codes, before.texts, codes, texts)
             if changes is not None:
-                return fragments.retold(before.body, names, changes)
+                return fragments.retold(before.body, names, changes), True
         if case.carried is not None:
-            return fragments.carried_refusals(names, codes, texts)
+            return fragments.carried_refusals(names, codes, texts), False
         if any_order:
-            return fragments.refusals(names, codes, texts)
-        return fragments.filter_answer(case.listing, codes, texts)
+            return fragments.refusals(names, codes, texts), False
+        return fragments.filter_answer(case.listing, codes, texts), False
 
     def score_case(
         self, profile: Profile, snapshot: Snapshot, args: FilterArgs
@@ -255,38 +217,6 @@ class Bulk:
             return None
         rows = listing.rows(table)
         return None if rows is None else (listing, table, rows)
-
-
-def _is_told(case: Case[FilterPrecedent], judgement: Judgement, codes: bytes) -> bool:
-    """Whether a judgement has all that an answer says: brief reasons are told if there are many."""
-    collapsed = judgement.collapsed
-    return collapsed is None or (
-        (case.rows.whole or case.listing.distinct)
-        and collapsed.has_more_than(messages.MAX_DETAILED_REASONS, codes)
-    )
-
-
-def _order(case: Case[FilterPrecedent], codes: bytes) -> int:
-    """Which listings an answer is good for: refusals are an object, so their order is free."""
-    told_apart = case.carried is None and case.listing.kept and 0 in codes
-    return ANY_ORDER if case.rows.whole and not told_apart else case.listing.serial
-
-
-def _in_order(case: Case[FilterPrecedent], told: Told) -> Told:
-    """An answer in any order, with those that pass in the order of the request."""
-    if told.passed:
-        told = replace(told, passes=case.rows.pick(told.passes))
-        if case.carried is None:
-            body = fragments.with_passing(told.body, case.listing, told.passes)
-            return replace(told, body=body)
-    return _with_nodes(case, told)
-
-
-def _with_nodes(case: Case[FilterPrecedent], told: Told) -> Told:
-    if case.carried is None:
-        return told
-    # What is kept for whole nodes are the refusals; the nodes are those of the request.
-    return replace(told, ahead=fragments.carried_nodes(case.carried, told.passes))
 
 
 def _scores(preference: Preference, codes: bytes) -> bytes | None:

@@ -21,7 +21,8 @@ from extender.framework.snapshot import Interner, NodeInfo, Snapshot
 from extender.model.core_v1 import Pod
 from extender.server import answers
 from extender.server.answers import Answer, Verdict
-from extender.server.bulk import MIN_NODES, Bulk, Case
+from extender.server.bulk import MIN_NODES, Bulk
+from extender.server.cases import Case
 from extender.server.expressions import Expressions
 from extender.server.profiles import Profiles
 from extender.wire import messages as wire

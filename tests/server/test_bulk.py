@@ -168,6 +168,19 @@ def test_an_event_changes_an_answer_where_it_says_something_else(
     assert asked.ask("filter", names=names).body is first.body
 
 
+def test_of_answers_that_follow_from_each_other_the_first_and_the_last_are_kept() -> None:
+    asked = Cluster(*(node_json(name, SLA) for name in NAMES))
+    first = asked.ask("filter")
+    for number in range(5):
+        asked.put(node_json("b", taint("other", str(number))))
+        last = asked.ask("filter")
+
+    assert len(asked.verbs._bulk._answers) == 2
+    assert asked.ask("filter").body is last.body
+    asked.put(node_json("b", SLA))
+    assert asked.ask("filter").body is first.body
+
+
 def test_an_event_that_lets_a_node_pass_makes_another_answer() -> None:
     asked = Cluster(*(node_json(name, SLA) for name in NAMES))
     asked.ask("filter")
