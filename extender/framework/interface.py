@@ -89,6 +89,8 @@ SKIP: Final = Status(Code.SKIP)
 
 def shortened(text: str) -> str:
     """`text` in less than 500 bytes: foreign text must not flood kube-scheduler's event."""
+    if len(text) < _REASON_BYTES // 4:  # a character is four bytes at most
+        return text
     raw = text.encode(errors="replace")
     return (
         text

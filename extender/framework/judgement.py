@@ -203,7 +203,8 @@ def _said(
             refusals[code] = place
     if statuses.brief:
         for (code, _, _), status in zip(present, said, strict=True):
-            statuses.count(status, column.rows_with(code))
+            if status is not SUCCESS:
+                statuses.count(status, column.rows_with(code))
     return refusals
 
 

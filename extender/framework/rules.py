@@ -123,25 +123,24 @@ def native_affinity(pod: Pod) -> NodeAffinity | None:
 
 def toleration_rules(pod: Pod, settings: Settings) -> Hashable | None:
     """What the tolerations of a pod come from; None if that is too much to remember."""
-    native = _native_tolerations(pod)
-    text = _annotation(pod, settings, carriers.TOLERATIONS)
-    return _weighed((native, text), _weight(native, text))
+    written = _native_tolerations(pod), _annotation(pod, settings, carriers.TOLERATIONS)
+    weight = _weight(*written)
+    return written if weight <= LIGHT else _weighed(written, weight)
 
 
 def affinity_rules(pod: Pod, settings: Settings, *, annotation_only: bool) -> Hashable | None:
     """What the node affinity of a pod comes from; None if that is too much to remember."""
     text = _annotation(pod, settings, carriers.NODE_AFFINITY)
-    weight = _weight((), text)
-    if annotation_only:
-        return _weighed((text,), weight)
-    selector = tuple(((pod.spec.node_selector if pod.spec else None) or {}).items())
-    return _weighed((text, selector, native_affinity(pod)), weight)
+    written: Hashable = (text,)
+    if not annotation_only:
+        selector = pod.spec.node_selector if pod.spec else None
+        written = text, tuple(selector.items()) if selector else (), native_affinity(pod)
+    weight = COMPILED_TEXT * len(text or "")
+    return written if weight <= LIGHT else _weighed(written, weight)
 
 
-def _weighed(rules: Hashable, weight: int) -> Hashable | None:
-    if weight <= LIGHT:
-        return rules
-    return Weighed(rules, weight) if weight <= MAX_REMEMBERED else None
+def _weighed(written: Hashable, weight: int) -> Weighed | None:
+    return Weighed(written, weight) if weight <= MAX_REMEMBERED else None
 
 
 def _annotated_tolerations(pod: Pod, settings: Settings) -> tuple[Toleration, ...]:

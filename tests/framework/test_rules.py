@@ -219,3 +219,7 @@ def test_what_was_compiled_is_kept_within_bounds() -> None:
         )
 
     assert settings.compiled.weight <= MAX_COMPILED_BYTES
+
+
+def test_a_pod_of_another_profile_without_the_annotation_is_one_case_with_all_such_pods() -> None:
+    assert rules.affinity_rules(a_pod(), DEFAULTS, annotation_only=True) is not None

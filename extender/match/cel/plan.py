@@ -17,7 +17,10 @@ from extender.match.cel.values import COST_LIMIT_EXCEEDED, Value
 State: TypeAlias = list[Any]
 Run: TypeAlias = Callable[[State], Any]
 
-FIELD_SLOTS: Final = {"key": 1, "value": 2, "effect": 3}
+KEY_SLOT: Final = 1
+VALUE_SLOT: Final = 2
+EFFECT_SLOT: Final = 3
+FIELD_SLOTS: Final = {"key": KEY_SLOT, "value": VALUE_SLOT, "effect": EFFECT_SLOT}
 FIRST_LOCAL: Final = 5
 NO_SLOT: Final = -1
 UNKNOWN: Final = object()

@@ -9,7 +9,14 @@ from extender.match.cel.checker import check
 from extender.match.cel.estimate import estimate
 from extender.match.cel.faults import CompileError, CostLimitError, EvaluationError, PanicError
 from extender.match.cel.parser import parse
-from extender.match.cel.plan import COST_LIMIT, FIELD_SLOTS, MAX_STEPS, State
+from extender.match.cel.plan import (
+    COST_LIMIT,
+    EFFECT_SLOT,
+    KEY_SLOT,
+    MAX_STEPS,
+    VALUE_SLOT,
+    State,
+)
 from extender.match.cel.planner import Plan, plan
 from extender.match.cel.planning import ProgramError
 from extender.match.cel.source import IssuesError, Source, format_issues
@@ -44,10 +51,10 @@ class Program(Struct, frozen=True):
     def seen(self, taint: Taint) -> Taint:
         """The taint with only those fields that the expression reads: nothing else matters."""
         fields = self.plan.fields
-        if len(fields) == len(FIELD_SLOTS):
-            return taint
         return Taint(
-            **{name: getattr(taint, name) for name, slot in FIELD_SLOTS.items() if slot in fields}
+            taint.key if KEY_SLOT in fields else "",
+            taint.value if VALUE_SLOT in fields else "",
+            taint.effect if EFFECT_SLOT in fields else "",
         )
 
     def evaluate(self, key: str, value: str, effect: str) -> Evaluation:

@@ -130,7 +130,7 @@ class Programs:
             self._afford(min(outcome.max_cost * UNDERESTIMATE, COST_LIMIT))
             verdict = outcome.judge(taint)
             self.allowance -= verdict.cost
-            self._note(entry, {taint: verdict})
+            self._note_one(entry, taint, verdict)
         return verdict
 
     def work(self, expressions: Iterable[str], taints: Iterable[Taint]) -> Work:
@@ -189,6 +189,14 @@ class Programs:
         entry.verdicts.update(verdicts)
         self._verdicts += len(entry.verdicts) - before
         self._trim(entry)
+
+    def _note_one(self, entry: _Entry, taint: Taint, verdict: Evaluation) -> None:
+        """The same for one of thousands: next to always there is room for it."""
+        if len(entry.verdicts) < self._max_verdicts and self._verdicts < self._max_verdicts:
+            entry.verdicts[taint] = verdict
+            self._verdicts += 1
+        else:
+            self._note(entry, {taint: verdict})
 
     def _trim(self, newest: _Entry) -> None:
         """Drop what was longest unused, but never what was just added."""
