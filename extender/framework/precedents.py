@@ -55,7 +55,7 @@ class ScorePrecedent:
 
     threads: Sequence[ScoreThread]
     # What is counted, in order; without a code: a success for each node.
-    counted: Sequence[tuple[str, Code | None]]
+    counted: tuple[tuple[str, Code | None], ...]
     findings: frozenset[Finding]
     readable: bool
     serial: int
@@ -63,6 +63,8 @@ class ScorePrecedent:
     most: int = 0
     preference: Preference | None = None
     last: Counted | None = None
+    told: tuple[Hashable, ...] = ()  # the key of the answer that was given last
+    asked: tuple[int, ...] = ()  # and which listing and version of the table it was about
 
     def evaluations(self, nodes: int) -> list[Evaluation]:
         """How often each plugin gave which code."""
@@ -193,7 +195,7 @@ class Precedents:
         if ledger.faults:
             return None
         return ScorePrecedent(
-            threads, counted, frozenset(ledger.findings), readable, next(self._serials)
+            threads, tuple(counted), frozenset(ledger.findings), readable, next(self._serials)
         )
 
 

@@ -142,18 +142,24 @@ class Bulk:
 
     def prioritize(self, case: Case[ScorePrecedent]) -> Told | None:
         """The answer to `/prioritize`; None if the nodes are to be scored one by one."""
-        told = self._answers.get(case.key)
-        precedent = case.precedent
-        if told is None and precedent.preference is not None:
+        precedent, listing = case.precedent, case.listing
+        if precedent.preference is None:
+            return self._answers.get(case.key)
+        asked = listing.serial, case.table.version
+        told = self._answers.get(precedent.told) if precedent.asked == asked else None
+        if told is None:
             codes = case.rows.pick(precedent.preference.codes)
             scores = _scores(precedent.preference, codes) if precedent.readable else bytes(codes)
             if scores is None:
                 return None
-            counted = precedent.evaluations(len(case.listing))
-            body = self._hosts(case.table).scored(case.rows, scores)
-            told = Told(body, counted)
-            if case.listing.kept:
-                self._keep(case.key, told)
+            key = listing.serial, case.table.layout, scores, precedent.counted
+            told = self._answers.get(key)
+            if told is None:
+                body = self._hosts(case.table).scored(case.rows, scores)
+                told = Told(body, precedent.evaluations(len(listing)))
+                if listing.kept:
+                    self._keep(key, told)
+            precedent.told, precedent.asked = key, asked
         return told
 
     def learn_filter(

@@ -154,14 +154,19 @@ class Hosts:
         self._padded: list[str] | None = None
         if plain and self._width * len(names) <= 2 * len(text) + 64 * len(names):
             self._padded = [f'{{"Host":"{name}"'.ljust(self._width + 10) for name in names]
+            self._in_order = self._unscored(self._padded)
 
     def scored(self, rows: Rows, scores: bytes) -> bytes:
         """A score of 0 to 10 for each of these rows."""
         if self._padded is None:
             return messages.encode_priorities(rows.of(self._names), scores)
-        records = f"{_SCORE},".join(rows.of(self._padded))
-        answer = bytearray(f"[{records}{_SCORE}]".encode())
+        answer = bytearray(
+            self._in_order if rows.in_order else self._unscored(rows.of(self._padded))
+        )
         stride = self._width + len(f'{{"Host":""{_SCORE},')
         answer[stride - 3 :: stride] = scores.translate(_TENS)
         answer[stride - 2 :: stride] = scores.translate(_ONES)
         return bytes(answer)
+
+    def _unscored(self, padded: Sequence[str]) -> bytes:
+        return f"[{f'{_SCORE},'.join(padded)}{_SCORE}]".encode()

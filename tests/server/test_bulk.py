@@ -88,13 +88,25 @@ def test_pods_of_other_rules_that_fare_the_same_share_an_answer() -> None:
     assert sum(e.seconds for e in third.ledger.evaluations) == 0
 
 
-def test_an_event_that_changes_no_verdict_changes_no_answer() -> None:
+def test_pods_of_other_rules_that_like_the_same_nodes_share_an_answer() -> None:
+    asked = Cluster(*(node_json(name, labels={"n": name}) for name in NAMES))
+    liking = [preferred((weight, [requirement("n", "In", "b")])) for weight in (1, 7)]
+
+    asked.ask("prioritize")
+    first = asked.ask("prioritize", pod_json(affinity=liking[0]))
+
+    assert [each["Score"] for each in json.loads(first.body)] == [0, 10, 0]
+    assert asked.ask("prioritize", pod_json(affinity=liking[1])).body is first.body
+
+
+@pytest.mark.parametrize("verb", ["filter", "prioritize"])
+def test_an_event_that_changes_no_verdict_changes_no_answer(verb: str) -> None:
     asked = cluster()
-    asked.ask("filter")
-    first = asked.ask("filter")
+    asked.ask(verb)
+    first = asked.ask(verb)
     asked.put(node_json("b", labels={"new": "label"}))
 
-    assert asked.ask("filter").body is first.body
+    assert asked.ask(verb).body is first.body
 
 
 def test_an_event_that_changes_a_verdict_changes_the_answer() -> None:
@@ -170,7 +182,7 @@ def test_an_event_changes_an_answer_where_it_says_something_else(
 
 def test_of_answers_that_follow_from_each_other_the_first_and_the_last_are_kept() -> None:
     asked = Cluster(*(node_json(name, SLA) for name in NAMES))
-    first = asked.ask("filter")
+    first = last = asked.ask("filter")
     for number in range(5):
         asked.put(node_json("b", taint("other", str(number))))
         last = asked.ask("filter")
