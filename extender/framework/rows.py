@@ -15,6 +15,7 @@ class Rows:
 
     def __init__(self, rows: Sequence[int], size: int, *, whole: bool = False) -> None:
         self._rows = rows
+        self._size = size
         # Mostly the first one tells.
         in_order = len(rows) == size and (not size or rows[0] == 0)
         self.in_order = in_order and list(rows) == list(range(size))
@@ -28,6 +29,10 @@ class Rows:
     def of(self, column: Sequence[T]) -> Sequence[T]:
         """One of anything a row, in the order of the request."""
         return column if self.in_order else self._get(column)
+
+    def passing(self, passes: bytes) -> "Rows":
+        """Some of the rows, in the same order."""
+        return Rows(list(compress(self._rows, passes)), self._size)
 
     def _get(self, column: Sequence[T]) -> tuple[T, ...]:
         if self._getter is None:

@@ -79,6 +79,8 @@ class Verbs:
                 passing=case.passing(told),
                 ahead=told.ahead,
             )
+            if told.passed and case.carried is None:
+                self._known.listings.offer(told.body, case.listing, told.passes)
         return answers.concluded(args, snapshot, verdict)
 
     def _one_by_one(

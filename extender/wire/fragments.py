@@ -14,11 +14,10 @@ import msgspec
 from extender.framework.rows import Rows
 from extender.wire import listings, messages
 from extender.wire.carried import Carried
-from extender.wire.listings import Listing
+from extender.wire.listings import NAMES_END, NAMES_HEAD, Listing
 
 _ENCODER: Final = msgspec.json.Encoder()
-_HEAD: Final = b'{"Nodes":null,"NodeNames":'
-_REFUSED: Final = b',"FailedNodes":{},"FailedAndUnresolvableNodes":{'
+_REFUSED: Final = NAMES_END + b',"FailedAndUnresolvableNodes":{'
 _TAIL: Final = b'},"Error":""}'
 # From so many on it takes as long to tell all anew.
 MAX_CHANGES: Final = 32
@@ -36,18 +35,18 @@ def filter_answer(listing: Listing, codes: bytes, texts: Mapping[int, str]) -> b
     """The answer to `/filter`: who has a code that is not among the texts passes."""
     passed = _passing(listing, codes.translate(_PASSES))
     refused = refused_members(listing.names, codes, texts)
-    return b"".join((_HEAD, passed, _REFUSED, refused, _TAIL))
+    return b"".join((NAMES_HEAD, passed, _REFUSED, refused, _TAIL))
 
 
 def refusals(names: Sequence[str], codes: bytes, texts: Mapping[int, str]) -> bytes:
     """An answer to `/filter` that does not say who passes yet."""
-    return b"".join((_HEAD, b"[]", _REFUSED, refused_members(names, codes, texts), _TAIL))
+    return b"".join((NAMES_HEAD, b"[]", _REFUSED, refused_members(names, codes, texts), _TAIL))
 
 
 def with_passing(body: bytes, listing: Listing, passes: bytes) -> bytes:
     """Such an answer, with those that pass in the order of the request."""
-    rest = memoryview(body)[len(_HEAD) + len(b"[]") :]
-    return b"".join((_HEAD, _passing(listing, passes), rest))
+    rest = memoryview(body)[len(NAMES_HEAD) + len(b"[]") :]
+    return b"".join((NAMES_HEAD, _passing(listing, passes), rest))
 
 
 def text_changes(

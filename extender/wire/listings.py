@@ -5,7 +5,7 @@ again by comparing bytes.
 """
 
 from collections.abc import Sequence
-from itertools import count
+from itertools import compress, count
 from typing import Final
 
 import msgspec
@@ -21,6 +21,11 @@ MAX_SEEN: Final = 256
 _BYTES_A_NAME: Final = 160
 # The end of a list by which it is looked up; whether it is the same is then compared.
 _TAIL: Final = 64
+
+# How an answer to `/filter` begins, up to the names that pass.
+NAMES_HEAD: Final = b'{"Nodes":null,"NodeNames":'
+# And what follows them. No name has a quote in it, so it stands nowhere else.
+NAMES_END: Final = b',"FailedNodes":{}'
 
 _NAMES: Final = msgspec.json.Decoder(list[str])
 
@@ -60,6 +65,13 @@ class Listing:
                 self._rows = None
         return self._rows
 
+    def passing(self, passes: bytes, text: bytes) -> "Listing":
+        """Those of the names that pass, without looking them up again; `text` is their JSON."""
+        listing = Listing(list(compress(self.names, passes)), text)
+        if self._rows is not None:
+            listing._layout, listing._rows = self._layout, self._rows.passing(passes)
+        return listing
+
 
 class Listings:
     """The listings of late."""
@@ -67,6 +79,14 @@ class Listings:
     def __init__(self) -> None:
         self._recent: Recent[tuple[int, bytes], Listing] = Recent(MAX_LISTINGS, MAX_BYTES)
         self._seen: Recent[tuple[int, bytes], bool] = Recent(MAX_SEEN, MAX_SEEN)
+        self._offered: tuple[bytes, Listing, bytes] | None = None
+
+    def offer(self, answer: bytes, listing: Listing, passes: bytes) -> None:
+        """An answer to `/filter` says who passes: mostly the next call is about these.
+
+        kube-scheduler asks for their priorities, in the order in which they were told.
+        """
+        self._offered = answer, listing, passes
 
     def read(self, body: bytes, start: int) -> Listing | None:
         """The names from `start` to the last brace; None if they are not a plain list of names.
@@ -78,7 +98,11 @@ class Listings:
         known = self._recent.get(key)
         if known is not None and body.startswith(known.text, start):
             return known
-        listing = _plain(body[start:-1])
+        text = body[start:-1]
+        offered = self._taken(text)
+        if offered is not None:
+            return offered
+        listing = _plain(text)
         # A list is kept when it comes for the second time. Most that come once never come again,
         # and to keep them would cost the memory that is warm.
         if listing is not None and self._seen.get(key):
@@ -86,6 +110,19 @@ class Listings:
             self._recent.put(key, listing, size + _BYTES_A_NAME * len(listing))
         self._seen.put(key, value=True, weight=1)
         return listing
+
+    def _taken(self, text: bytes) -> Listing | None:
+        """The names that were offered, if it is these; once, as whoever asks again may repeat."""
+        if self._offered is None:
+            return None
+        answer, listing, passes = self._offered
+        if not (
+            answer.startswith(text, len(NAMES_HEAD))
+            and answer.startswith(NAMES_END, len(NAMES_HEAD) + len(text))
+        ):
+            return None
+        self._offered = None
+        return listing.passing(passes, text) if 0 in passes else listing
 
 
 def listed(names: Sequence[str]) -> Listing | None:

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from extender.framework.node_table import NodeTable
 from extender.wire import listings
 from extender.wire.listings import Listing, Listings
@@ -96,3 +98,80 @@ def test_rows_follow_the_layout_of_the_table() -> None:
     found = listing.rows(table)
     assert found is not None
     assert found.pick(b"\1\2\3\4") == b"\3\4"
+
+
+def answer(*passing: str) -> bytes:
+    result: dict[str, object] = {
+        "Nodes": None,
+        "NodeNames": passing,
+        "FailedNodes": {},
+        "FailedAndUnresolvableNodes": {},
+        "Error": "",
+    }
+    return json.dumps(result, separators=(",", ":")).encode()
+
+
+def offered(*names: str, passes: bytes) -> tuple[Listings, Listing, NodeTable]:
+    known, table = Listings(), NodeTable(some_nodes(*map(node_json, sorted(names))))
+    listing = Listing(list(names), named(*names))
+    listing.rows(table)
+    passing = [name for name, passed in zip(names, passes, strict=True) if passed]
+    known.offer(answer(*passing), listing, passes)
+    return known, listing, table
+
+
+def test_who_passed_is_not_looked_up_again() -> None:
+    known, _, table = offered("c", "a", "b", passes=b"\1\0\1")
+    table.places = None  # type: ignore[method-assign, assignment]
+    found = read(known, named("c", "b"))
+
+    assert found is not None
+    assert (found.names, found.text) == (["c", "b"], named("c", "b"))
+    rows = found.rows(table)
+    assert rows is not None
+    assert rows.pick(b"\1\2\3") == b"\3\2"
+    assert not found.kept
+
+
+def test_where_all_passed_it_is_the_same_list_once_and_kept_when_it_comes_again() -> None:
+    known, listing, _ = offered("b", "a", passes=b"\1\1")
+
+    assert read(known, named("b", "a")) is listing
+    assert read(known, named("b", "a")) is not listing
+    again = read(known, named("b", "a"))
+    assert again is not None
+    assert again.kept
+
+
+def test_where_the_rows_are_not_known_they_are_looked_up() -> None:
+    known, _, table = offered("b", "a", passes=b"\0\1")
+    known.offer(answer("a"), Listing(["b", "a"], named("b", "a")), b"\0\1")
+    found = read(known, named("a"))
+
+    assert found is not None
+    rows = found.rows(table)
+    assert rows is not None
+    assert rows.pick(b"\1\2") == b"\1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(named("a"), id="one of them"),
+        pytest.param(named("a", "b"), id="another order"),
+        pytest.param(named("b", "a", "c"), id="one more"),
+        pytest.param(b'["b","a"],"x":[]', id="more than names"),
+    ],
+)
+def test_other_names_than_those_that_passed_are_read(text: bytes) -> None:
+    known, _, _ = offered("b", "a", passes=b"\1\1")
+    fresh = Listings()
+    found, expected = read(known, text), read(fresh, text)
+
+    assert (found and found.names) == (expected and expected.names)
+
+
+def test_a_name_cannot_pass_for_the_end_of_the_list() -> None:
+    known, _, _ = offered("x],y", "a", passes=b"\1\1")
+
+    assert read(known, b'["x]') is None
