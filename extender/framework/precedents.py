@@ -5,7 +5,7 @@ remember, which takes a few steps in C, and mostly turns out the same.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final
 
@@ -65,18 +65,22 @@ class ScorePrecedent:
     last: Counted | None = None
     told: tuple[Hashable, ...] = ()  # the key of the answer that was given last
     asked: tuple[int, ...] = ()  # and which listing and version of the table it was about
+    _evaluations: tuple[int, list[Evaluation]] = field(default_factory=lambda: (-1, []))
 
     def evaluations(self, nodes: int) -> list[Evaluation]:
-        """How often each plugin gave which code."""
-        return [
-            Evaluation(
-                name,
-                ExtensionPoint.SCORE,
-                {Code.SUCCESS: nodes} if code is None else {code: 1},
-                0.0,
-            )
-            for name, code in self.counted
-        ]
+        """How often each plugin gave which code; for as many nodes it is the same list."""
+        if self._evaluations[0] != nodes:
+            told = [
+                Evaluation(
+                    name,
+                    ExtensionPoint.SCORE,
+                    {Code.SUCCESS: nodes} if code is None else {code: 1},
+                    0.0,
+                )
+                for name, code in self.counted
+            ]
+            self._evaluations = nodes, told
+        return self._evaluations[1]
 
 
 class Precedents:

@@ -227,10 +227,6 @@ class Bulk:
 
 def _scores(preference: Preference, codes: bytes) -> bytes | None:
     try:
-        by_code = preference.scores(codes)
+        return codes.translate(preference.scale(codes))
     except Exception:  # noqa: BLE001 - who scores node by node meets it again, and tells
         return None
-    table = bytearray(256)
-    for code, score in by_code.items():
-        table[code] = score
-    return codes.translate(table)

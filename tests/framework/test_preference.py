@@ -53,7 +53,7 @@ def preferred(
 def scored(result: Preference | None, codes: bytes | None = None) -> list[int]:
     assert result is not None
     picked = result.codes if codes is None else codes
-    return [result.scores(picked)[code] for code in picked]
+    return list(picked.translate(result.scale(picked)))
 
 
 def test_the_weighted_mean_of_all_plugins() -> None:
@@ -141,3 +141,14 @@ def test_a_finding_that_a_batch_noticed_is_left_to_others() -> None:
     question = Batch({"b": Score(0, ODD)})
 
     assert preferred((1, question, Thread(question))) is None
+
+
+def test_who_else_is_a_candidate_decides_each_time() -> None:
+    result = preferred(thread(1, a=Score(100), b=Score(40)))
+
+    assert result is not None
+    a, b, c = result.codes
+    for _ in range(2):
+        assert scored(result) == [10, 4, 0]
+        assert scored(result, bytes((c, b, b))) == [0, 4, 4]
+        assert scored(result, bytes((a, a))) == [0, 0]
