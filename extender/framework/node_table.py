@@ -8,6 +8,7 @@ changes changes its row, and nothing is made anew.
 from collections import Counter, OrderedDict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import compress, count
+from operator import itemgetter
 from typing import Final
 
 from extender.framework.node_info import Facet, NodeInfo
@@ -153,8 +154,8 @@ class NodeTable:
         self.nodes[row] = None
         self._changed(row)
 
-    def places(self, names: Sequence[str]) -> tuple[list[int], bool]:
-        """The rows of these names, and whether each row is there once.
+    def places(self, names: Sequence[str], *, once: bool) -> tuple[Sequence[int], bool]:
+        """The rows of these names; if it is asked, whether each row is there `once`.
 
         KeyError if a name is unknown.
         """
@@ -166,13 +167,20 @@ class NodeTable:
             ]
             self.rows = dict(zip(names_anew, self.rows.values(), strict=True))
             self._scattered = 0
+        if not once:
+            return self._places(names), False
         left = self.rows.copy()
         try:
-            # As fast as a look at each, and who is there twice is not found the second time.
+            # Who is there twice is not found the second time.
             rows = list(map(left.pop, names))
         except KeyError:
-            return list(map(self.rows.__getitem__, names)), False
+            return self._places(names), False
         return rows, len(rows) == len(self.nodes)
+
+    def _places(self, names: Sequence[str]) -> Sequence[int]:
+        rows = self.rows
+        # Faster than `map` by a fifth; but a single item would come without a tuple around it.
+        return itemgetter(*names)(rows) if len(names) > 1 else [rows[name] for name in names]
 
     def changed_since(self, version: int, *, most: int) -> Sequence[int] | None:
         """The rows that have changed since a version; None if they are more than `most`."""

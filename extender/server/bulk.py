@@ -48,7 +48,7 @@ class Bulk:
         self, profile: Profile, snapshot: Snapshot, args: FilterArgs
     ) -> Case[FilterPrecedent] | None:
         """What is known of a request; None if it is about few nodes, or unknown ones."""
-        asked = self._asked(snapshot, args)
+        asked = self._asked(snapshot, args, once=True)
         if asked is None:
             return None
         listing, table, rows = asked
@@ -155,7 +155,7 @@ class Bulk:
             key = listing.serial, case.table.layout, scores, precedent.counted
             told = self._answers.get(key)
             if told is None:
-                body = self._hosts(case.table).scored(case.rows, scores)
+                body = self._hosts(case.table).scored(listing.names, case.rows, scores)
                 told = Told(body, precedent.evaluations(len(listing)))
                 if listing.kept:
                     self._keep(key, told)
@@ -215,13 +215,13 @@ class Bulk:
         self._answers.put(key, kept, kept.weight)
 
     def _asked(
-        self, snapshot: Snapshot, args: FilterArgs
+        self, snapshot: Snapshot, args: FilterArgs, *, once: bool = False
     ) -> tuple[Listing, NodeTable, Rows] | None:
         listing = args.listing
         table = snapshot.table if args.carried is None else args.carried.table
         if listing is None or table is None or len(listing) < self._min_nodes:
             return None
-        rows = listing.rows(table)
+        rows = listing.rows(table, once=once)
         return None if rows is None else (listing, table, rows)
 
 

@@ -145,7 +145,6 @@ class Hosts:
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._names = names
         self._width = max(map(len, names), default=0)
         # Names that need escaping, and one that would make of all of them mostly spaces.
         text = "".join(names)
@@ -153,19 +152,26 @@ class Hosts:
         self._padded: list[str] | None = None
         if plain and self._width * len(names) <= 2 * len(text) + 64 * len(names):
             self._padded = [f'{{"Host":"{name}"'.ljust(self._width + 10) for name in names]
-            self._in_order = self._unscored(self._padded)
+            self._in_order = _unscored(self._padded)
+        self._alike = all(len(name) == self._width for name in names)
 
-    def scored(self, rows: Rows, scores: bytes) -> bytes:
-        """A score of 0 to 10 for each of these rows."""
+    def scored(self, names: Sequence[str], rows: Rows, scores: bytes) -> bytes:
+        """A score of 0 to 10 for each of these names, which have these rows."""
         if self._padded is None:
-            return messages.encode_priorities(rows.of(self._names), scores)
-        answer = bytearray(
-            self._in_order if rows.in_order else self._unscored(rows.of(self._padded))
-        )
+            return messages.encode_priorities(names, scores)
+        if rows.in_order:
+            unscored = self._in_order
+        elif self._alike:
+            unscored = _unscored(names, '{"Host":"', '"')
+        else:
+            unscored = _unscored(rows.of(self._padded))
+        answer = bytearray(unscored)
         stride = self._width + len(f'{{"Host":""{_SCORE},')
         answer[stride - 3 :: stride] = scores.translate(_TENS)
         answer[stride - 2 :: stride] = scores.translate(_ONES)
         return bytes(answer)
 
-    def _unscored(self, padded: Sequence[str]) -> bytes:
-        return f"[{f'{_SCORE},'.join(padded)}{_SCORE}]".encode()
+
+def _unscored(hosts: Sequence[str], before: str = "", after: str = "") -> bytes:
+    after += _SCORE
+    return f"[{before}{f'{after},{before}'.join(hosts)}{after}]".encode()

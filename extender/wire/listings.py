@@ -42,6 +42,7 @@ class Listing:
         self.text = text
         self._distinct: bool | None = None
         self._layout = 0
+        self._once = False
         self._rows: Rows | None = None
 
     def __len__(self) -> int:
@@ -54,12 +55,15 @@ class Listing:
             self._distinct = len(set(self.names)) == len(self.names)
         return self._distinct
 
-    def rows(self, table: NodeTable) -> Rows | None:
-        """Where the names are in a table; None if it does not know one of them."""
-        if self._layout != table.layout:
-            self._layout = table.layout
+    def rows(self, table: NodeTable, *, once: bool = False) -> Rows | None:
+        """Where the names are in a table; None if it does not know one of them.
+
+        With `once` it is looked whether each row is there once.
+        """
+        if self._layout != table.layout or (once and not self._once):
+            self._layout, self._once = table.layout, once
             try:
-                rows, whole = table.places(self.names)
+                rows, whole = table.places(self.names, once=once)
                 self._rows = Rows(rows, len(table), whole=whole)
             except KeyError:
                 self._rows = None

@@ -74,15 +74,18 @@ def test_a_row_is_left_and_taken_again() -> None:
 
 def test_places_of_names_however_they_came() -> None:
     table = NodeTable(tiers("a", "b"))
-    assert table.places(["n1", "n0"]) == ([1, 0], True)
+    assert table.places(["n1", "n0"], once=False) == ((1, 0), False)
+    assert table.places(["n1", "n0"], once=True) == ([1, 0], True)
     table.put("new", some_nodes(node_json("new"))[0])
 
-    assert table.places(["new", "n0"]) == ([2, 0], False)
-    assert table.places(["n0", "n1", "n0"]) == ([0, 1, 0], False)
+    assert table.places(["new"], once=False) == ([2], False)
+    assert table.places(["new", "n0"], once=True) == ([2, 0], False)
+    assert table.places(["n0", "n1", "n0"], once=True) == ((0, 1, 0), False)
     table.remove("n1")
-    assert table.places(["new", "n0"]) == ([2, 0], False)
-    with pytest.raises(KeyError):
-        table.places(["n0", "other"])
+    assert table.places(["new", "n0"], once=True) == ([2, 0], False)
+    for once in (False, True):
+        with pytest.raises(KeyError):
+            table.places(["n0", "other"], once=once)
 
 
 def test_rows_that_have_changed_since() -> None:

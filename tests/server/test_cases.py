@@ -15,7 +15,7 @@ def case(names: str, *, kept: bool) -> Case[FilterPrecedent]:
     listing = listings.listed(list(names))
     assert listing is not None
     listing.kept = kept
-    rows = listing.rows(TABLE)
+    rows = listing.rows(TABLE, once=True)
     assert rows is not None
     return Case(listing, TABLE, rows, FilterPrecedent((), None, (), frozenset(), 1))
 

@@ -113,14 +113,15 @@ def test_answers_that_differ_in_much_are_not_changed() -> None:
     assert fragments.text_changes(ones, {1: "x"}, ones, {1: "in other words"}) is None
 
 
-@given(names=NAMES, data=st.data())
+@given(names=NAMES | st.lists(st.text("ab", min_size=3, max_size=3), min_size=1), data=st.data())
 def test_priorities(names: list[str], data: st.DataObject) -> None:
     rows = data.draw(st.permutations(range(len(names))))
     scores = bytes(data.draw(st.integers(0, 10)) for _ in names)
 
-    body = fragments.Hosts(names).scored(Rows(rows, len(names)), scores)
-
     asked = [names[row] for row in rows]
+
+    body = fragments.Hosts(names).scored(asked, Rows(rows, len(names)), scores)
+
     assert json.loads(body) == json.loads(messages.encode_priorities(asked, scores))
 
 
@@ -135,7 +136,7 @@ def test_priorities(names: list[str], data: st.DataObject) -> None:
 def test_hosts_that_do_not_fit(odd: str) -> None:
     names, scores = ["a", odd, *"bcdefgh"], bytes((3, 10, *range(7)))
 
-    body = fragments.Hosts(names).scored(Rows(range(9), 9), scores)
+    body = fragments.Hosts(names).scored(names, Rows(range(9), 9), scores)
 
     assert body == messages.encode_priorities(names, scores)
 

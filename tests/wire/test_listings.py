@@ -91,6 +91,13 @@ def test_rows_follow_the_layout_of_the_table() -> None:
     assert rows is not None
     assert rows.pick(b"\1\2\3") == b"\3\1"
     assert listing.rows(table) is rows
+    assert not rows.whole
+    both = Listing(["c", "a", "b"], named("c", "a", "b"))
+    assert [found and found.whole for found in (both.rows(table), both.rows(table, once=True))] == [
+        False,
+        True,
+    ]
+    assert both.rows(table) is both.rows(table, once=True)
     table.remove("a")
     assert listing.rows(table) is None
     table.put("new", some_nodes(node_json("new"))[0])
