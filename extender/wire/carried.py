@@ -5,7 +5,7 @@ are known is neither parsed nor copied: a JSON value ends by itself, so bytes th
 known value hold just that value.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,12 +15,31 @@ from msgspec import Raw
 from extender.framework.node_table import NodeTable
 from extender.framework.snapshot import Interner, NodeInfo
 from extender.model.core_v1 import Node
-from extender.wire.listings import Listing, listed
+from extender.wire.listings import Listing
 
 MAX_BYTES: Final = 128 << 20
 MAX_NODES: Final = 20_000
+MAX_ORDERS: Final = 4
+MAX_ORDER_BYTES: Final = 32 << 20
+
+# What stands behind whole nodes, as Go writes it.
+END: Final = b']},"NodeNames":null}'
 
 _NODE: Final = msgspec.json.Decoder(Node)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A body of whole nodes: what stands before them, and the nodes, each behind a comma."""
+
+    head: bytes
+    names: list[bytes]
+    texts: list[bytes]
+    new: Mapping[bytes, tuple[bytes, Node]]  # by name, those that were not known
+    version: int  # all others were known of this version of what is known, and later
+
+    def __bytes__(self) -> bytes:
+        return joined(self.head, self.texts, (END,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,50 +60,92 @@ class Carried:
         return [self.table.nodes[rows[name]] for name in self.listing.names]
 
 
-class KnownNodes:
-    """The nodes that requests carried lately, by the bytes of their names.
+@dataclass(slots=True, eq=False)
+class Order:
+    """The nodes of a request, in its order."""
 
-    What is to be looked at is `texts`, each behind a comma, and the nodes of the last request in
-    their order: `last_names` and `last_texts`. All three may be other ones after any call.
+    names: list[bytes]
+    texts: list[bytes]
+    listing: Listing
+    version: int = 0  # of what is known, when it was last compared with it
+    text: bytes = b""  # all texts and what stands behind them, if it came more than once
+
+
+class KnownNodes:
+    """The nodes that requests carried lately.
+
+    What is to be looked at is `texts`, each behind a comma, by the bytes of its name; the order of
+    the last request; and `orders` that came more than once. All may be other ones after any call.
     """
 
     def __init__(self) -> None:
+        self.version = 0
         self._forget()
 
     def _forget(self) -> None:
+        self.version += 1
         self.texts: dict[bytes, bytes] = {}
-        self.last_names: list[bytes] = []
-        self.last_texts: list[bytes] = []
-        self._listing: Listing | None = None
+        self.last = Order([], [], Listing((), b"[]"))
+        self.orders: list[Order] = []
         self._table = NodeTable()
         self._interner = Interner()
         self._bytes = 0
 
-    def carried(
-        self, names: list[bytes], texts: list[bytes], new: Mapping[bytes, Node]
-    ) -> Carried | None:
-        """The nodes of a request, of which some were new and decoded when it came.
-
-        None if one is no node of that name, or if a name is there twice or not plain.
-        """
+    def carried(self, arrived: Arrived) -> Carried | None:
+        """The nodes of a request; None if one is none, or if a name is there twice or not plain."""
         if self._bytes > MAX_BYTES or len(self.texts) > MAX_NODES:
             self._forget()
-        listing = self._listing if names == self.last_names else _listed(names)
-        if listing is None:
-            return None
-        listing.kept = listing is self._listing
+        names, texts = arrived.names, arrived.texts
+        lately = self.last, *self.orders
         # Lists are compared by identity first, and mostly it is all of them.
-        if texts != self.last_texts and list(map(self.texts.get, names)) != texts:
-            self.last_names, self.last_texts = [], []
-            for name, text in zip(names, texts, strict=True):
-                if self.texts.get(name) != text:
-                    # Another request may have made it unknown meanwhile.
-                    node = new.get(name) or decoded(name, text)
-                    if node is None:
-                        return None
-                    self._learn(name, text, node)
-        self.last_names, self.last_texts, self._listing = names, texts, listing
-        return Carried(texts, listing, self._table)
+        order = next((order for order in lately if order.texts == texts), None)
+        if order is not None:
+            order.listing.kept = True
+        else:
+            listing = next((order.listing for order in lately if order.names == names), None)
+            order = _ordered(names, texts, listing)
+        if order is None or not self._known(order, arrived):
+            return None
+        # The same list is the same request once more.
+        if order in lately and order.texts is not texts and not order.text:
+            self._keep(order)
+        self.last = order
+        return Carried(order.texts, order.listing, self._table)
+
+    def _keep(self, order: Order) -> None:
+        """Have the next one like it compared at once. The memory is what this costs."""
+        order.text = b"".join((*order.texts, END))
+        self.orders.insert(0, order)
+        while len(self.orders) > MAX_ORDERS or (
+            sum(len(order.text) for order in self.orders) > MAX_ORDER_BYTES
+        ):
+            self.orders.pop()
+
+    def _known(self, order: Order, arrived: Arrived) -> bool:
+        """Whether all of them are nodes; from now on they are known."""
+        if order.version == self.version:
+            return True
+        new = arrived.new if arrived.version == self.version else self._unknown(arrived)
+        if new is None:
+            return False
+        if new:
+            self.version += 1
+            for name, (text, node) in new.items():
+                self._learn(name, text, node)
+        order.version = self.version
+        return True
+
+    def _unknown(self, arrived: Arrived) -> dict[bytes, tuple[bytes, Node]] | None:
+        """Those that are not known, or not any more; None if one is no node."""
+        new = {}
+        for name, text in zip(arrived.names, arrived.texts, strict=True):
+            if self.texts.get(name) != text:
+                found = arrived.new.get(name)
+                node = decoded(name, text) if found is None else found[1]
+                if node is None:
+                    return None
+                new[name] = text, node
+        return new
 
     def _learn(self, name: bytes, text: bytes, node: Node) -> None:
         self._bytes += len(text) - len(self.texts.get(name, b""))
@@ -96,10 +157,16 @@ class KnownNodes:
             self._table.put(info.name, info)
 
 
-def _listed(names: list[bytes]) -> Listing | None:
-    if len(set(names)) < len(names):
-        return None
-    return listed(b'"'.join(names).decode().split('"'))
+def _ordered(names: list[bytes], texts: list[bytes], listing: Listing | None) -> Order | None:
+    """Nodes that came in an order for the first time; None if two of them share a name."""
+    if listing is not None:
+        listing.kept = True
+    elif len(set(names)) == len(names):
+        text = b'["%b"]' % b'","'.join(names)
+        words = b'"'.join(names).decode()
+        # What need not be escaped is written as it is.
+        listing = Listing(words.split('"'), text) if words.isprintable() else None
+    return None if listing is None else Order(names, texts, listing)
 
 
 def decoded(name: bytes, text: bytes) -> Node | None:
@@ -112,3 +179,12 @@ def decoded(name: bytes, text: bytes) -> Node | None:
     # It is another one if the name is written twice.
     same = node.metadata is not None and node.metadata.name.encode() == name
     return node if same else None
+
+
+def joined(head: bytes, texts: Iterable[bytes], rest: Iterable[bytes]) -> bytes:
+    """The body once more."""
+    if not head:
+        return b"".join(rest)
+    first, *others = (*texts, *rest)
+    # Its comma is none of the body's.
+    return b"".join((head, memoryview(first)[1:], *others))

@@ -7,34 +7,20 @@ nodes in it, and let go; what is left are references to nodes that are in memory
 Nothing that is shared changes before all of a body is there and has been found good.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from bisect import bisect_right
+from itertools import accumulate
 from typing import Final, TypeAlias
 
 from extender.model.core_v1 import Node
 from extender.wire import carried
-from extender.wire.carried import KnownNodes
+from extender.wire.carried import END, Arrived, KnownNodes, Order
 
-# What stands between the pod and whole nodes, and behind them, as Go writes them.
+# What stands between the pod and whole nodes, as Go writes them.
 NODES_KEY: Final = b',"Nodes":{"metadata":{},"items":['
-END: Final = b']},"NodeNames":null}'
 _NEXT: Final = b',{"metadata":{"name":"'
 
 # Less is not looked at by itself.
 _LEAST: Final = 1 << 16
-
-
-@dataclass(frozen=True, slots=True)
-class Arrived:
-    """A body of whole nodes: what stands before them, and the nodes, each behind a comma."""
-
-    head: bytes
-    names: list[bytes]
-    texts: list[bytes]
-    new: dict[bytes, Node]  # those of which the text was not known
-
-    def __bytes__(self) -> bytes:
-        return _joined(self.head, self.texts, (END,))
 
 
 # What came, as it is or as it was recognised.
@@ -46,10 +32,14 @@ class Intake:
 
     def __init__(self, known: KnownNodes) -> None:
         self._known = known
+        self._version = known.version
         self._head = b""
+        # Orders of which the first is what came so far, and how much that was.
+        self._followed: list[Order] = []
+        self._same = 0
         self._names: list[bytes] = []
         self._texts: list[bytes] = []
-        self._new: dict[bytes, Node] = {}
+        self._new: dict[bytes, tuple[bytes, Node]] = {}
         self._rest = b""  # what comes behind the head and the texts
         self._gave_up = False
         self._chunks: list[bytes] = []
@@ -68,17 +58,21 @@ class Intake:
         """That was all: the body, as bytes if it is none of whole nodes as Go writes it."""
         if not self._gave_up:
             self._look(all_there=True)
+        if self._followed:
+            order = self._followed[0]
+            if self._same == len(order.text):
+                return Arrived(self._head, order.names, order.texts, {}, order.version)
+            self._stop_following()
         if self._head and not self._gave_up and self._rest.endswith(END):
             last = self._rest[: -len(END)]
             name = _name(last, 0)
             if not last or (name is not None and self._add(name, last)):
-                return Arrived(self._head, self._names, self._texts, self._new)
-        return _joined(self._head, self._texts, (self._rest, *self._chunks))
+                return Arrived(self._head, self._names, self._texts, self._new, self._version)
+        return carried.joined(self._head, self._texts, (self._rest, *self._chunks))
 
     def _look(self, *, all_there: bool) -> None:
         text = b"".join(self._chunks)
         self._chunks, self._size = [], 0
-        at = -1
         if not self._head:
             text = self._rest + text
             key = text.find(NODES_KEY)
@@ -87,13 +81,38 @@ class Intake:
                 return
             self._head = text[: key + len(NODES_KEY)]
             # From here on every node has a comma before it.
-            text = b"".join((b",", memoryview(text)[len(self._head) :]))
-            at = 0
-        elif self._rest:
-            at = self._straddling(text)
+            text, self._rest = b"".join((b",", memoryview(text)[len(self._head) :])), b""
+            self._followed = self._known.orders.copy()
+        if self._followed:
+            if self._follows(text):
+                return
+            self._stop_following()
+        at = self._straddling(text) if self._rest else 0
         if at < 0:
             text, at = self._rest + text, 0
         self._rest = text[self._recognised(text, at, all_there=all_there) :]
+
+    def _follows(self, text: bytes) -> bool:
+        """Whether an order goes on like this. One that does not is never looked at again."""
+        came = memoryview(self._followed[0].text)[: self._same]
+        for number, order in enumerate(self._followed):
+            if order.text.startswith(text, self._same) and (
+                not number or order.text.startswith(came)
+            ):
+                del self._followed[:number]
+                self._same += len(text)
+                return True
+        return False
+
+    def _stop_following(self) -> None:
+        """What came so far are some nodes, and a part of one."""
+        order = self._followed[0]
+        ends = [0, *accumulate(map(len, order.texts))]
+        count = bisect_right(ends, self._same) - 1
+        self._names, self._texts = order.names[:count], order.texts[:count]
+        self._rest = order.text[ends[count] : self._same]
+        self._version = min(self._version, order.version)
+        self._followed = []
 
     def _straddling(self, text: bytes) -> int:
         """Where the node ends that has begun in the rest, if it is a known one; else -1."""
@@ -109,34 +128,36 @@ class Intake:
 
     def _recognised(self, text: bytes, at: int, *, all_there: bool) -> int:
         """Takes all nodes that are complete, and says where the rest begins."""
-        names, texts, begins = self._names, self._texts, text.startswith
-        lookup, order = self._known.texts.get, self._known.last_names
-        in_order = True
         while True:
-            if in_order:
-                at = self._in_order(text, at)
+            at = self._by_name(text, self._in_order(text, at))
+            name = _name(text, at)
+            if name is None:
+                return at
+            known = self._known.texts.get(name)
+            if known is not None and len(text) - at < len(known) and not all_there:
+                return at  # mostly it is a known one that is cut off
+            end = text.find(_NEXT, at + 1)
+            if end < 0 or not self._add(name, text[at:end]):
+                return at
+            at = end
+
+    def _by_name(self, text: bytes, at: int) -> int:
+        """Takes as many nodes as are known, in any order."""
+        lookup, find, begins = self._known.texts.get, text.find, text.startswith
+        take_name, take_text = self._names.append, self._texts.append
+        while True:
             start = at + len(_NEXT)
-            end = text.find(b'"', start)
-            name = text[start:end] if end >= 0 else b""
+            name = text[start : find(b'"', start)]
             known = lookup(name)
             if known is None or not begins(known, at):
-                if known is not None and len(text) - at < len(known) and not all_there:
-                    return at  # mostly it is a known one that is cut off
-                if _name(text, at) is None:
-                    return at
-                end = text.find(_NEXT, at + 1)
-                if end < 0 or not self._add(name, text[at:end]):
-                    return at
-                at = end
-            else:
-                names.append(name)
-                texts.append(known)
-                at += len(known)
-            in_order = len(names) < len(order) and name == order[len(names) - 1]
+                return at
+            take_name(name)
+            take_text(known)
+            at += len(known)
 
     def _in_order(self, text: bytes, at: int) -> int:
         """Takes as many nodes as come in the order of the request before."""
-        expected, begins = self._known.last_texts, text.startswith
+        expected, begins = self._known.last.texts, text.startswith
         first = after = len(self._texts)
         for after in range(first, len(expected)):
             known = expected[after]
@@ -146,7 +167,7 @@ class Intake:
         else:
             after = len(expected)
         self._texts += expected[first:after]
-        self._names += self._known.last_names[first:after]
+        self._names += self._known.last.names[first:after]
         return at
 
     def _add(self, name: bytes, text: bytes) -> bool:
@@ -155,7 +176,7 @@ class Intake:
         if node is None or len(self._texts) >= carried.MAX_NODES:
             self._gave_up = True
             return False
-        self._new[name] = node
+        self._new[name] = text, node
         self._names.append(name)
         self._texts.append(text)
         return True
@@ -169,12 +190,3 @@ def _name(text: bytes, at: int) -> bytes | None:
     end = text.find(b'"', at)
     name = text[at:end]
     return name if end >= 0 and name.isascii() and b"\\" not in name else None
-
-
-def _joined(head: bytes, texts: Iterable[bytes], rest: Iterable[bytes]) -> bytes:
-    """The body once more."""
-    if not head:
-        return b"".join(rest)
-    first, *others = (*texts, *rest)
-    # Its comma is none of the body's.
-    return b"".join((head, memoryview(first)[1:], *others))

@@ -11,9 +11,9 @@ from typing import Final
 import msgspec
 
 from extender.model.core_v1 import Pod
-from extender.wire import intake, messages
-from extender.wire.carried import KnownNodes
-from extender.wire.intake import Arrived, Body, Intake
+from extender.wire import carried, intake, messages
+from extender.wire.carried import Arrived, KnownNodes
+from extender.wire.intake import Body, Intake
 from extender.wire.listings import Listings
 from extender.wire.messages import FilterArgs
 
@@ -40,7 +40,7 @@ def read_filter_args(body: Body, known: Known) -> FilterArgs:
     elif body.startswith(_POD_KEY):
         if body.endswith(_END):
             args = _split_names(body, known.listings)
-        elif body.endswith(intake.END):
+        elif body.endswith(carried.END):
             taken = Intake(known.nodes)
             taken.feed(body)
             args = _split_nodes(taken.end(), known.nodes)
@@ -60,7 +60,7 @@ def _split_nodes(body: Body, known: KnownNodes) -> FilterArgs | None:
     if not isinstance(body, Arrived) or not body.head.startswith(_POD_KEY):
         return None
     pod = _pod(body.head, len(body.head) - len(intake.NODES_KEY))
-    nodes = None if pod is None else known.carried(body.names, body.texts, body.new)
+    nodes = None if pod is None else known.carried(body)
     if pod is None or nodes is None:
         return None
     return FilterArgs(pod, nodes.listing.names, (), (), nodes.listing, nodes)

@@ -4,8 +4,11 @@ import json
 
 import pytest
 
+from extender.model.core_v1 import Node
 from extender.wire import carried
-from extender.wire.carried import Carried, KnownNodes
+from extender.wire.carried import Arrived, Carried, KnownNodes
+
+New = dict[bytes, tuple[bytes, Node]]
 
 
 def node(name: str, beat: str = "0", taint: str = "") -> bytes:
@@ -19,9 +22,13 @@ def named(text: bytes) -> bytes:
     return name.encode()
 
 
+def arrived(names: list[bytes], texts: list[bytes], new: New | None = None) -> Arrived:
+    """Of which nothing is known for sure."""
+    return Arrived(b"", names, [b"," + text for text in texts], new or {}, 0)
+
+
 def offered(known: KnownNodes, *nodes: bytes) -> Carried | None:
-    """As they come from an intake that has not decoded any."""
-    return known.carried([named(text) for text in nodes], [b"," + text for text in nodes], {})
+    return known.carried(arrived([named(text) for text in nodes], list(nodes)))
 
 
 def read(known: KnownNodes, *nodes: bytes) -> Carried:
@@ -85,12 +92,19 @@ def test_what_is_known_is_bounded(monkeypatch: pytest.MonkeyPatch, bound: str) -
     assert taints(read(known, node("a", taint="x"))) == ["x"]
 
 
-def test_a_node_that_was_decoded_is_not_decoded_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    decoded = carried.decoded(b"a", b"," + node("a", taint="x"))
+@pytest.mark.parametrize("since", [0, 1], ids=["others came since", "nobody came since"])
+def test_a_node_that_was_decoded_is_not_decoded_again(
+    since: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = b"," + node("a", taint="x")
+    decoded = carried.decoded(b"a", text)
     assert decoded is not None
     monkeypatch.setattr(carried, "decoded", None)
+    known = KnownNodes()
 
-    found = KnownNodes().carried([b"a"], [b"," + node("a", taint="x")], {b"a": decoded})
+    found = known.carried(
+        Arrived(b"", [b"a"], [text], {b"a": (text, decoded)}, known.version * since)
+    )
 
     assert found is not None
     assert taints(found) == ["x"]
@@ -112,7 +126,7 @@ def test_what_is_no_node_of_that_name_is_not_learned(name: bytes, text: bytes) -
     known = KnownNodes()
     first = read(known, node("b"))
 
-    assert known.carried([b"b", name], [b"," + node("b"), b"," + text], {}) is None
+    assert known.carried(arrived([b"b", name], [node("b"), text])) is None
     assert list(first.table.rows) == ["b"]
     # And what is known is still known.
     assert read(known, node("b")).table is first.table
@@ -121,8 +135,7 @@ def test_what_is_no_node_of_that_name_is_not_learned(name: bytes, text: bytes) -
 def test_half_of_a_bad_request_does_not_stand_for_the_request_before() -> None:
     known = KnownNodes()
     read(known, node("a", taint="x"), node("b"))
-    changed = [b"," + node("a", taint="y"), b",7"]
-    assert known.carried([b"a", b"b"], changed, {}) is None
+    assert known.carried(arrived([b"a", b"b"], [node("a", taint="y"), b"7"])) is None
 
     assert taints(read(known, node("a", taint="x"), node("b"))) == ["x"]
 
@@ -132,4 +145,42 @@ def test_no_two_nodes_share_a_name() -> None:
 
 
 def test_a_name_that_is_to_be_escaped_is_none_of_ours() -> None:
-    assert KnownNodes().carried([b"\x01"], [b"," + node("a")], {}) is None
+    assert KnownNodes().carried(arrived([b"\x01"], [node("a")])) is None
+
+
+def test_an_order_that_comes_again_is_kept_as_one_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(carried, "MAX_ORDERS", 2)
+    known = KnownNodes()
+    nodes = [node("a"), node("b")]
+    once = arrived([b"a", b"b"], nodes)
+    for _ in range(2):  # the same request, which had to be asked twice
+        assert known.carried(once) is not None
+    assert not known.orders
+
+    for order in (nodes, nodes[::-1], nodes[:1], nodes[1:]):
+        read(known, *order)
+        read(known, *order)
+    assert [order.names for order in known.orders] == [[b"b"], [b"a"]]
+    assert known.orders[0].text == b"," + node("b") + carried.END
+
+    monkeypatch.setattr(carried, "MAX_ORDER_BYTES", 0)
+    read(known, *nodes)
+    read(known, *nodes)
+    assert not known.orders
+
+
+def test_orders_that_alternate_keep_their_listings() -> None:
+    known = KnownNodes()
+    nodes = [node("a", taint="x"), node("b")]
+    for order in (nodes, nodes[::-1]):
+        read(known, *order)
+        read(known, *order)
+    first, other = known.orders[1].listing, known.orders[0].listing
+
+    assert read(known, *nodes).listing is first
+    assert read(known, *nodes[::-1]).listing is other
+    changed = read(known, node("a", taint="y"), node("b"))
+    assert changed.listing is first
+    assert taints(changed) == ["y"]
+    # What was kept is compared with what is known now.
+    assert taints(read(known, *nodes[::-1])) == ["x"]

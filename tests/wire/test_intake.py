@@ -7,13 +7,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from extender.wire import carried, intake
-from extender.wire.carried import KnownNodes
-from extender.wire.intake import Arrived, Body, Intake
+from extender.wire.carried import Arrived, KnownNodes
+from extender.wire.intake import Body, Intake
 from extender.wire.splitting import Known
 from tests.wire.bodies import BODY, NODES, WHOLE, mutated, outcome
 
 REORDERED = WHOLE.replace(b",".join(NODES), b",".join(NODES[::-1]))
 BEATEN = WHOLE.replace(b"[1,2,3]", b"[1,2,4]")
+SHORTER = WHOLE.replace(b"," + NODES[2], b"")
 LONGER = WHOLE.replace(b"[1,2,3]", b"[1,2,3,4]")
 
 
@@ -43,15 +44,21 @@ def knowing(*bodies: bytes) -> Known:
 
 
 CUTS = st.lists(st.integers(0, 2_000), max_size=12)
-ASKED = st.tuples(st.sampled_from([WHOLE, REORDERED, BEATEN, LONGER, WHOLE[:-5]]) | mutated(), CUTS)
+ASKED = st.tuples(
+    st.sampled_from([WHOLE, WHOLE, SHORTER, REORDERED, BEATEN, LONGER, WHOLE[:-5]]) | mutated(),
+    CUTS,
+)
 
 
 @settings(max_examples=500, deadline=None)
-@given(asked=st.lists(ASKED, min_size=1, max_size=4))
-@example([(WHOLE, []), (REORDERED, [350, 400, 450, 500]), (BEATEN, [400, 401, 440])])
-def test_in_any_chunks_it_is_the_same_body(asked: list[tuple[bytes, list[int]]]) -> None:
+@given(asked=st.lists(ASKED, min_size=1, max_size=4), times=st.sampled_from([1, 2, 3]))
+@example([(WHOLE, []), (REORDERED, [350, 400, 450, 500]), (BEATEN, [400, 401, 440])], 1)
+@example([(WHOLE, []), (WHOLE, []), (SHORTER, []), (SHORTER, [40, 600]), (WHOLE, [600])], 2)
+def test_in_any_chunks_it_is_the_same_body(
+    asked: list[tuple[bytes, list[int]]], times: int
+) -> None:
     known = Known()
-    for body, places in asked:
+    for body, places in asked * times:
         found = taken(known.nodes, *cut(body, places))
 
         assert bytes(found) == body
@@ -59,12 +66,17 @@ def test_in_any_chunks_it_is_the_same_body(asked: list[tuple[bytes, list[int]]])
 
 
 @settings(max_examples=200, deadline=None)
-@given(first=ASKED, other=ASKED, turns=st.lists(st.booleans(), max_size=20))
-@example((WHOLE, [430]), (BEATEN, [430]), [True, False])
+@given(first=ASKED, other=ASKED, turns=st.lists(st.booleans(), max_size=20), repeated=st.booleans())
+@example(first=(WHOLE, [430]), other=(BEATEN, [430]), turns=[True, False], repeated=False)
+@example(first=(WHOLE, [430]), other=(BEATEN, [430]), turns=[True, False], repeated=True)
 def test_requests_that_arrive_at_the_same_time_do_not_meet(
-    first: tuple[bytes, list[int]], other: tuple[bytes, list[int]], turns: list[bool]
+    first: tuple[bytes, list[int]],
+    other: tuple[bytes, list[int]],
+    turns: list[bool],
+    *,
+    repeated: bool,
 ) -> None:
-    known = knowing(WHOLE)
+    known = knowing(WHOLE, *([WHOLE] if repeated else []))
     requests = [
         (body, iter(cut(body, places)), Intake(known.nodes)) for body, places in (first, other)
     ]
@@ -91,19 +103,52 @@ def test_known_nodes_are_neither_copied_nor_decoded(
     assert not found.new
     assert {*map(id, found.texts)} == {*map(id, known.texts.values())}
     if body is WHOLE:
-        assert {*map(id, found.names)} == {*map(id, known.last_names)}
+        assert {*map(id, found.names)} == {*map(id, known.last.names)}
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 10_000])
+def test_an_order_that_came_more_than_once_is_found_as_a_whole(size: int) -> None:
+    known = knowing(SHORTER, SHORTER, WHOLE, WHOLE).nodes
+
+    for body, order in zip((WHOLE, SHORTER), known.orders, strict=True):
+        found = taken(known, *(body[i : i + size] for i in range(0, len(body), size)))
+        assert isinstance(found, Arrived)
+        assert found.texts is order.texts
+
+
+@pytest.mark.parametrize("size", [20, 100, 10_000])
+@pytest.mark.parametrize("last", [WHOLE, LONGER, SHORTER], ids=["whole", "longer", "shorter"])
+def test_an_order_from_before_a_change_is_compared_with_what_is_known_now(
+    last: bytes, size: int
+) -> None:
+    known = knowing(WHOLE, WHOLE, WHOLE.replace(b'"k"', b'"changed"'))
+
+    found = taken(known.nodes, *(last[i : i + size] for i in range(0, len(last), size)))
+
+    assert outcome(found, known) == outcome(last, None)
+
+
+@pytest.mark.parametrize("size", [20, 100, 10_000])
+def test_two_orders_are_not_mixed_up(size: int) -> None:
+    other = WHOLE.replace(b'"y"', b'"z"').replace(b"[1,2,3]", b"[1,2,4]")
+    known = knowing(WHOLE, WHOLE, other, other)
+    for body in (BEATEN, WHOLE.replace(b'"y"', b'"z"')):  # begins like one and ends like the other
+        found = taken(known.nodes, *(body[i : i + size] for i in range(0, len(body), size)))
+
+        assert bytes(found) == body
+        assert outcome(found, known) == outcome(body, None)
 
 
 def test_nothing_is_known_of_a_body_before_it_is_there() -> None:
     known = knowing(WHOLE).nodes
-    before = dict(known.texts), known.last_texts
+    before = dict(known.texts), known.last.texts
     reading = Intake(known)
     reading.feed(LONGER[:-1])
-    assert (known.texts, known.last_texts) == before
+    assert (known.texts, known.last.texts) == before
 
     reading.feed(LONGER[-1:])
     reading.end()
-    assert (known.texts, known.last_texts) == before
+    assert (known.texts, known.last.texts) == before
 
 
 @pytest.mark.parametrize(
@@ -122,7 +167,7 @@ def test_nothing_is_known_of_a_body_before_it_is_there() -> None:
 )
 @pytest.mark.parametrize("size", [1, 50, 10_000])
 def test_what_is_not_recognised_stays_what_it_is(body: bytes, size: int) -> None:
-    known = knowing(WHOLE).nodes
+    known = knowing(WHOLE, WHOLE).nodes
 
     assert taken(known, *(body[i : i + size] for i in range(0, len(body), size))) == body
 
