@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Final
 
 from extender.framework.interface import SUCCESS, Code, ExtensionPoint, NodeFilter, Status
@@ -130,7 +131,8 @@ def _judge(
 ) -> Judgement | None:
     codes, reach = 0, -1
     seconds = []
-    for place, (name, question, thread) in enumerate(threads, start=1):
+    turns = [(1, len(table))]  # after each plugin: how many statuses there are, and rows left
+    for name, question, thread in threads:
         since = clock()
         column = table.column(question.facet)
         refusals = _said(name, question, thread, column, statuses) if len(column) <= most else None
@@ -138,9 +140,9 @@ def _judge(
             return None
         if any(refusals):
             codes |= reach & int.from_bytes(column.translated(refusals), "little")
-            if place < len(threads):
-                passes = refusals.translate(_PASSES)
-                reach &= int.from_bytes(column.translated(passes), "little")
+            passes = refusals.translate(_PASSES)
+            reach &= int.from_bytes(column.translated(passes), "little")
+            turns.append((len(statuses.all), reach.bit_count() // 8))
         seconds.append(clock() - since)
     return made(
         codes.to_bytes(len(table), "little"),
@@ -148,8 +150,23 @@ def _judge(
         list(statuses.places),
         tuple(name for name, _, _ in threads),
         seconds,
+        refusals=_counted(turns, statuses.all),
         collapsed=statuses.collapsed(),
     )
+
+
+def _counted(
+    turns: Sequence[tuple[int, int]], statuses: Sequence[Status]
+) -> Mapping[tuple[str, bool], int] | None:
+    """How many rows each plugin refuses, from how many are left; None if that does not tell."""
+    found = {}
+    for (first, before), (end, after) in pairwise(turns):
+        kinds = {kind_of(status) for status in statuses[first:end]}
+        if len(kinds) > 1:
+            return None
+        for kind in kinds:
+            found[kind] = before - after
+    return found
 
 
 def made(

@@ -59,7 +59,10 @@ class Thread(Generic[Q, A]):
         unknown = [each for each in present if each[1] not in known] if known else present
         if unknown:
             _, keys, nodes = zip(*unknown, strict=True)
-            known.update(zip(keys, ask(nodes), strict=True))
+            said = ask(nodes)
+            known.update(zip(keys, said, strict=True))
+            if unknown is present and isinstance(said, list):
+                return said
         return [known[key] for _, key, _ in present]
 
 

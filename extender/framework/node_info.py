@@ -4,7 +4,7 @@ Nodes with the same taints hold the same TaintSet, so that a verdict on it is fo
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 from weakref import WeakValueDictionary
 
@@ -16,12 +16,20 @@ from extender.model.core_v1 import Node, Taint
 MAX_LABELS_KEPT: Final = 50_000
 
 
+class Alike:
+    """Stands for some taints, and is equal only to itself: all sets that have them share it."""
+
+    __slots__ = ("__weakref__",)
+
+
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class TaintSet:
     """The taints of a node in its order, sorted by what they do. Equal only to itself."""
 
     hard: tuple[Taint, ...]
     soft: tuple[Taint, ...]
+    hard_alike: Alike = field(default_factory=Alike, repr=False)
+    soft_alike: Alike = field(default_factory=Alike, repr=False)
 
 
 class NodeInfo(Struct, frozen=True, gc=False, eq=False):
@@ -72,6 +80,7 @@ class Interner:
 
     def __init__(self) -> None:
         self._taint_sets: WeakValueDictionary[tuple[Taint, ...], TaintSet] = WeakValueDictionary()
+        self._alike: WeakValueDictionary[tuple[Taint, ...], Alike] = WeakValueDictionary()
 
     def node_info(self, node: Node) -> NodeInfo:
         """The node as plugins see it."""
@@ -86,8 +95,14 @@ class Interner:
     def _taint_set(self, taints: tuple[Taint, ...]) -> TaintSet:
         known = self._taint_sets.get(taints)
         if known is None:
-            known = self._taint_sets[taints] = TaintSet(
-                hard=tuple(t for t in taints if t.effect in HARD_EFFECTS),
-                soft=tuple(t for t in taints if t.effect == PREFER_NO_SCHEDULE),
-            )
+            hard = tuple(t for t in taints if t.effect in HARD_EFFECTS)
+            soft = tuple(t for t in taints if t.effect == PREFER_NO_SCHEDULE)
+            known = TaintSet(hard, soft, self._alike_in(hard), self._alike_in(soft))
+            self._taint_sets[taints] = known
+        return known
+
+    def _alike_in(self, taints: tuple[Taint, ...]) -> Alike:
+        known = self._alike.get(taints)
+        if known is None:
+            known = self._alike[taints] = Alike()
         return known

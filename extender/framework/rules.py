@@ -81,15 +81,29 @@ class PodTolerations(Struct, frozen=True, gc=False):
 def pod_tolerations(pod: Pod, settings: Settings) -> PodTolerations:
     """The tolerations of a pod, compiled once for all plugins and verbs that ask in turn."""
     written = _native_tolerations(pod), _annotation(pod, settings, carriers.TOLERATIONS)
-    compiled = settings.compiled.get(written)
+    compiled: PodTolerations | None = settings.compiled.get(written)
+    if compiled is None:
+        decoded = _annotated_tolerations(pod, settings)
+        native, noticed_of_native = _compiled_native(written[0], settings)
+        noticed: Noticed = set()
+        annotated = taints.compile_tolerations(decoded, settings.gates, settings.programs, noticed)
+        findings = noticed_of_native | noticed
+        compiled = PodTolerations(native, annotated, native.joined(annotated), findings)
+        weight = COMPILED_TEXT * len(written[1] or "") + COMPILED_RULE * len(written[0])
+        settings.compiled.put(written, compiled, weight)
+    return compiled
+
+
+def _compiled_native(
+    native: tuple[Toleration, ...], settings: Settings
+) -> tuple[Tolerations, frozenset[Finding]]:
+    """Most pods have only what admission gives to each of them, whatever their annotation says."""
+    compiled: tuple[Tolerations, frozenset[Finding]] | None = settings.compiled.get(native)
     if compiled is None:
         noticed: Noticed = set()
-        decoded = _annotated_tolerations(pod, settings)
-        gates, programs = settings.gates, settings.programs
-        native = taints.compile_tolerations(written[0], gates, programs, noticed)
-        annotated = taints.compile_tolerations(decoded, gates, programs, noticed)
-        compiled = PodTolerations(native, annotated, native.joined(annotated), frozenset(noticed))
-        settings.compiled.put(written, compiled, _weight(*written))
+        tolerations = taints.compile_tolerations(native, settings.gates, settings.programs, noticed)
+        compiled = tolerations, frozenset(noticed)
+        settings.compiled.put(native, compiled, COMPILED_RULE * len(native))
     return compiled
 
 
@@ -123,9 +137,10 @@ def native_affinity(pod: Pod) -> NodeAffinity | None:
 
 def toleration_rules(pod: Pod, settings: Settings) -> Hashable | None:
     """What the tolerations of a pod come from; None if that is too much to remember."""
-    written = _native_tolerations(pod), _annotation(pod, settings, carriers.TOLERATIONS)
-    weight = _weight(*written)
-    return written if weight <= LIGHT else _weighed(written, weight)
+    native = _native_tolerations(pod)
+    text = _annotation(pod, settings, carriers.TOLERATIONS)
+    weight = COMPILED_TEXT * len(text or "") + COMPILED_RULE * len(native)
+    return (native, text) if weight <= LIGHT else _weighed((native, text), weight)
 
 
 def affinity_rules(pod: Pod, settings: Settings, *, annotation_only: bool) -> Hashable | None:
@@ -158,7 +173,3 @@ def _native_tolerations(pod: Pod) -> tuple[Toleration, ...]:
 def _annotation(pod: Pod, settings: Settings, name: str) -> str | None:
     annotations = (pod.metadata.annotations if pod.metadata else None) or {}
     return annotations.get(settings.annotation_prefix + name)
-
-
-def _weight(native: tuple[Toleration, ...], text: str | None) -> int:
-    return COMPILED_TEXT * len(text or "") + COMPILED_RULE * len(native)

@@ -7,7 +7,7 @@ that reached it. The clock is a parameter, because the core has none.
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import compress, repeat
 from operator import not_
 from typing import TypeVar
@@ -173,7 +173,7 @@ def explain(
         outcome = thread.outcome
         if not isinstance(outcome, Status):
             (key,), verdicts = _judge(plugin.name, outcome, thread.answers, [node], ledger)
-            outcome = replace(verdicts[key], plugin=plugin.name)
+            outcome = verdicts[key].signed(plugin.name)
         statuses.append(outcome)
     return statuses
 
@@ -198,22 +198,18 @@ def parse(
         thread = None if key is None else memory.recall(key)
         if thread is None:
             outcome = begin(pod, snapshot)
-            thread = Thread(_signed(outcome, plugin) if isinstance(outcome, Status) else outcome)
+            thread = Thread(outcome.signed(plugin.name) if isinstance(outcome, Status) else outcome)
             if key is not None:
                 memory.keep(key, thread, weight_of(rules))
         ledger.findings |= thread.outcome.findings
     except Exception as exc:  # noqa: BLE001 - one broken plugin must not take the call down
-        thread = Thread(_signed(ledger.fault(exc), plugin))
+        thread = Thread(ledger.fault(exc).signed(plugin.name))
     settled = isinstance(thread.outcome, Status)
     if settled or point is ExtensionPoint.PRE_FILTER:
         code = thread.outcome.code if isinstance(thread.outcome, Status) else Code.SUCCESS
         seconds = ledger.clock() - since
         ledger.evaluations.append(Evaluation(plugin.name, point, {code: 1}, seconds))
     return thread
-
-
-def _signed(status: Status, plugin: Plugin) -> Status:
-    return replace(status, plugin=plugin.name)
 
 
 def signed_verdict(name: str, question: NodeFilter, node: NodeInfo) -> Status:
@@ -243,7 +239,7 @@ def _judge(
     except Exception as exc:  # noqa: BLE001 - becomes the answer's Error, signed
         column = [None] * len(nodes)
         counts = Counter(column)
-        verdicts = {None: replace(ledger.fault(exc), plugin=name)}
+        verdicts = {None: ledger.fault(exc).signed(name)}
     codes: Counter[Code] = Counter()
     for key, count in counts.items():
         codes[verdicts[key].code] += count

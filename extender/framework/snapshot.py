@@ -15,6 +15,8 @@ from extender.model.core_v1 import Node
 
 # Nodes are a part of the snapshot: whoever works with it finds them here.
 __all__ = [
+    "HARD_TAINTS",
+    "SOFT_TAINTS",
     "TAINTS",
     "UNSCHEDULABLE",
     "AttributeFacet",
@@ -94,4 +96,7 @@ class LabelsFacet:
 
 
 TAINTS: Final = AttributeFacet("taints")
+# A filter looks at hard taints only and a score at soft ones: of either there are fewer.
+HARD_TAINTS: Final = AttributeFacet("taints.hard_alike")
+SOFT_TAINTS: Final = AttributeFacet("taints.soft_alike")
 UNSCHEDULABLE: Final = AttributeFacet("unschedulable")

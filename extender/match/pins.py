@@ -26,9 +26,9 @@ class Pins:
             for value in values:
                 by_value.setdefault(value, []).append(place)
         # How many terms one node can have to be asked about.
-        self.most = len(self._free) + sum(
-            max(map(len, by_value.values())) for by_value in self._pinned.values()
-        )
+        self.most = len(self._free)
+        for by_value in self._pinned.values():
+            self.most += max(map(len, by_value.values()))
 
     def places(self, name: str, labels: Mapping[str, str]) -> Sequence[int]:
         """The terms that a node of this name and these labels may fulfil, in their order."""

@@ -64,7 +64,7 @@ class Terms:
 
     def __init__(self, terms: Iterable[Term]) -> None:
         self._terms = tuple(terms)
-        self._pins = Pins(term.pin for term in self._terms)
+        self._pins = Pins([term.pin for term in self._terms])
         self.most = self._pins.most
 
     @property
@@ -146,20 +146,20 @@ def compile_required(
     noticed: Noticed,
 ) -> Required | None:
     """`spec.nodeSelector` and the required terms of each affinity; None if nothing is asked."""
-    selectors = tuple(
+    selectors = [
         compile_selector(affinity.required, gates, noticed)
         for affinity in affinities
         if affinity is not None and affinity.required is not None
-    )
+    ]
     if not node_selector and not selectors:
         return None
-    return Required(tuple((node_selector or {}).items()), selectors)
+    return Required(tuple((node_selector or {}).items()), tuple(selectors))
 
 
 def compile_selector(selector: NodeSelector, gates: FeatureGates, noticed: Noticed) -> Terms:
     """The terms that can match: an empty term selects nothing, a malformed one neither."""
-    compiled = (compile_term(term, gates, noticed) for term in selector.node_selector_terms or ())
-    return Terms(term for term in compiled if term is not None)
+    compiled = [compile_term(term, gates, noticed) for term in selector.node_selector_terms or ()]
+    return Terms([term for term in compiled if term is not None])
 
 
 def compile_preferred(
@@ -186,20 +186,19 @@ def compile_term(term: NodeSelectorTerm, gates: FeatureGates, noticed: Noticed) 
     field_tests = [_field_test(requirement) for requirement in fields]
     if not expressions and not fields:
         return None
-    good_labels = tuple(test for test in label_tests if test is not None)
-    good_fields = tuple(test for test in field_tests if test is not None)
+    good_labels = tuple([test for test in label_tests if test is not None])
+    good_fields = tuple([test for test in field_tests if test is not None])
     if len(good_labels) < len(label_tests) or len(good_fields) < len(field_tests):
         return None
-    return Term(
-        good_labels, good_fields, frozenset(r.key for r in expressions), _pin(expressions, fields)
-    )
+    keys = frozenset([requirement.key for requirement in expressions])
+    return Term(good_labels, good_fields, keys, _pin(expressions, fields))
 
 
 def _pin(
     expressions: Sequence[NodeSelectorRequirement], fields: Sequence[NodeSelectorRequirement]
 ) -> Pin | None:
     """What the first requirement that is asked pins the term to; labels are asked first."""
-    first = (*expressions, *fields)[0]
+    first = expressions[0] if expressions else fields[0]
     if first.operator != "In" or (not expressions and first.key != NAME_FIELD):
         return None
     return first.key if expressions else None, frozenset(first.values or ())

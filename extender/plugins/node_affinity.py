@@ -4,6 +4,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
+from msgspec import Struct
+
 from extender.errors import AnnotationError
 from extender.framework import rules
 from extender.framework.interface import (
@@ -81,8 +83,7 @@ class NodeAffinity:
         return (annotated,) if self.annotation_only else (rules.native_affinity(pod), annotated)
 
 
-@dataclass(frozen=True, slots=True)
-class _RequiredTerms:
+class _RequiredTerms(Struct, frozen=True, gc=False):
     required: Required
     facet: LabelsFacet
     findings: frozenset[Finding]
@@ -112,8 +113,7 @@ class _RequiredTerms:
         return replace(REFUSED, findings=frozenset(noticed)) if noticed else REFUSED
 
 
-@dataclass(frozen=True, slots=True)
-class _PreferredTerms:
+class _PreferredTerms(Struct, frozen=True, gc=False):
     preferred: Preferred
     facet: LabelsFacet
     findings: frozenset[Finding]

@@ -21,7 +21,13 @@ from extender.framework.interface import (
     unresolvable,
 )
 from extender.framework.rules import PodTolerations, Refusal
-from extender.framework.snapshot import TAINTS, AttributeFacet, NodeInfo, Snapshot
+from extender.framework.snapshot import (
+    HARD_TAINTS,
+    SOFT_TAINTS,
+    AttributeFacet,
+    NodeInfo,
+    Snapshot,
+)
 from extender.match.effort import Effort
 from extender.match.findings import Finding, Noticed
 from extender.match.taints import PREFER_NO_SCHEDULE, Tolerations
@@ -72,7 +78,7 @@ class TaintToleration:
 class _HardTaints:
     by_carrier: PodTolerations
     settings: Settings
-    facet: ClassVar[AttributeFacet] = TAINTS
+    facet: ClassVar[AttributeFacet] = HARD_TAINTS
 
     @property
     def findings(self) -> frozenset[Finding]:
@@ -87,6 +93,7 @@ class _HardTaints:
         if not self.settings.effort.affords(compared):
             return None
         self.settings.effort.spend(compared)
+        refusal_of, no_execute = self.by_carrier.refusal, self.settings.no_execute
         alone: dict[Taint, Status] = {}  # what is to be said of a node with this taint only
         noticed: Noticed = set()
         said = []
@@ -95,7 +102,7 @@ class _HardTaints:
             for taint in node.taints.hard:
                 found = alone.get(taint)
                 if found is None:
-                    refusal = self.by_carrier.refusal(taint, self.settings.no_execute, noticed)
+                    refusal = refusal_of(taint, no_execute, noticed)
                     found = alone[taint] = self._status(refusal, noticed)
                 if found is not SUCCESS:
                     # What was noticed is to be joined over all taints up to the refusal.
@@ -149,7 +156,7 @@ class _SoftTaints:
     tolerations: Tolerations
     findings: frozenset[Finding]
     effort: Effort
-    facet: ClassVar[AttributeFacet] = TAINTS
+    facet: ClassVar[AttributeFacet] = SOFT_TAINTS
 
     def score(self, node: NodeInfo) -> Score:
         """How many soft taints are not tolerated."""
@@ -161,15 +168,7 @@ class _SoftTaints:
         if not self.effort.affords(compared):
             return None
         self.effort.spend(compared)
-        known: dict[tuple[Taint, ...], Score] = {(): score_of(0)}
-        found = []
-        for node in nodes:
-            soft = node.taints.soft
-            score = known.get(soft)
-            if score is None:
-                score = known[soft] = self._judged(soft)
-            found.append(score)
-        return found
+        return [self._judged(node.taints.soft) for node in nodes]
 
     def _judged(self, soft: tuple[Taint, ...]) -> Score:
         noticed: Noticed = set()

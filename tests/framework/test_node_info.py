@@ -1,8 +1,10 @@
+import weakref
+
 import msgspec
 import pytest
 
 from extender.framework import node_info
-from extender.framework.node_info import Interner, LabelOf, NodeInfo
+from extender.framework.node_info import Interner, LabelOf, NodeInfo, TaintSet
 from extender.model.core_v1 import Node, NodeSpec, ObjectMeta, Taint
 from tests.builders import JSON, node_json, some_nodes, taint
 
@@ -68,6 +70,41 @@ def test_nodes_with_the_same_taints_hold_the_same_set() -> None:
     assert same.taints is not none.taints
     # Two interners know nothing of each other: at worst a question is asked twice.
     assert some_nodes(node_json("1", a, b))[0].taints != same.taints
+
+
+def test_sets_share_what_stands_for_their_hard_and_their_soft_taints() -> None:
+    interner = Interner()
+    gold, soft, both, none, turned = (
+        interner.node_info(node(node_json("n", *taints))).taints
+        for taints in (
+            [taint("sla", "1")],
+            [taint("old", "", "PreferNoSchedule")],
+            [taint("old", "", "PreferNoSchedule"), taint("sla", "1")],
+            [],
+            [taint("b"), taint("a")],
+        )
+    )
+
+    assert gold.hard_alike is both.hard_alike is not none.hard_alike
+    assert soft.soft_alike is both.soft_alike is not none.soft_alike
+    assert gold.soft_alike is none.soft_alike
+    # The first of several taints is told, so their order makes a difference.
+    straight = interner.node_info(node(node_json("n", taint("a"), taint("b")))).taints
+    assert straight.hard_alike is not turned.hard_alike
+
+
+def test_a_set_that_nobody_has_interned_is_like_no_other() -> None:
+    assert TaintSet((), ()).hard_alike is not TaintSet((), ()).hard_alike
+
+
+def test_what_stands_for_taints_is_gone_with_the_last_set_that_has_them() -> None:
+    interner = Interner()
+    info = interner.node_info(node(node_json("n", taint("sla", "1"))))
+    held = weakref.ref(info.taints.hard_alike)
+    assert held() is not None
+    del info
+
+    assert held() is None
 
 
 def test_a_label_in_a_column() -> None:

@@ -2,6 +2,8 @@ import msgspec
 
 from extender.framework import snapshot
 from extender.framework.snapshot import (
+    HARD_TAINTS,
+    SOFT_TAINTS,
     TAINTS,
     UNSCHEDULABLE,
     AttributeFacet,
@@ -61,6 +63,8 @@ def test_the_facet_of_an_attribute() -> None:
 
     assert UNSCHEDULABLE.column(nodes) == [False, True]
     assert TAINTS.column(nodes) == [nodes[0].taints, nodes[0].taints]
+    assert HARD_TAINTS.column(nodes) == [nodes[0].taints.hard_alike] * 2
+    assert SOFT_TAINTS.column(nodes) == [nodes[0].taints.soft_alike] * 2
     assert AttributeFacet("name").column(nodes) == ["1", "2"]
     assert TAINTS.column([]) == []
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from extender.framework.interface import SUCCESS, Settings, Status
-from extender.framework.snapshot import TAINTS, NodeInfo, Snapshot
+from extender.framework.snapshot import HARD_TAINTS, SOFT_TAINTS, NodeInfo, Snapshot
 from extender.match.findings import Finding
 from extender.match.gates import FeatureGates
 from extender.model.core_v1 import Pod, Taint
@@ -551,8 +551,8 @@ def test_an_annotation_that_cannot_be_read_has_no_scores() -> None:
 
 
 def test_it_reads_the_taints_of_a_node_and_nothing_else() -> None:
-    assert question_of(NARROW, a_pod()).facet is TAINTS
-    assert scorer_of(NARROW, a_pod()).facet is TAINTS
+    assert question_of(NARROW, a_pod()).facet is HARD_TAINTS
+    assert scorer_of(NARROW, a_pod()).facet is SOFT_TAINTS
 
 
 def test_a_taint_refuses_all_pods_by_one_status() -> None:
