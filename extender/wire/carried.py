@@ -114,12 +114,12 @@ class KnownNodes:
 
     def _keep(self, order: Order) -> None:
         """Have the next one like it compared at once. The memory is what this costs."""
+        if sum(map(len, order.texts)) > MAX_ORDER_BYTES:
+            return
         order.text = b"".join((*order.texts, END))
-        self.orders.insert(0, order)
-        while len(self.orders) > MAX_ORDERS or (
-            sum(len(order.text) for order in self.orders) > MAX_ORDER_BYTES
-        ):
-            self.orders.pop()
+        kept = self.orders = [order, *self.orders][:MAX_ORDERS]
+        while len(kept) > 1 and sum(len(order.text) for order in kept) > MAX_ORDER_BYTES:
+            kept.pop()
 
     def _known(self, order: Order, arrived: Arrived) -> bool:
         """Whether all of them are nodes; from now on they are known."""

@@ -17,6 +17,7 @@ from extender.wire.carried import END, Arrived, KnownNodes, Order
 
 # What stands between the pod and whole nodes, as Go writes them.
 NODES_KEY: Final = b',"Nodes":{"metadata":{},"items":['
+_KEY: Final = b',"Nodes":'
 _NEXT: Final = b',{"metadata":{"name":"'
 
 # Less is not looked at by itself.
@@ -75,8 +76,9 @@ class Intake:
         self._chunks, self._size = [], 0
         if not self._head:
             text = self._rest + text
-            key = text.find(NODES_KEY)
-            if key < 0:
+            key = text.find(_KEY)
+            self._gave_up = key >= 0 and not NODES_KEY.startswith(text[key : key + len(NODES_KEY)])
+            if key < 0 or len(text) < key + len(NODES_KEY) or self._gave_up:
                 self._rest = text
                 return
             self._head = text[: key + len(NODES_KEY)]

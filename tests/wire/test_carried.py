@@ -163,10 +163,23 @@ def test_an_order_that_comes_again_is_kept_as_one_text(monkeypatch: pytest.Monke
     assert [order.names for order in known.orders] == [[b"b"], [b"a"]]
     assert known.orders[0].text == b"," + node("b") + carried.END
 
-    monkeypatch.setattr(carried, "MAX_ORDER_BYTES", 0)
-    read(known, *nodes)
-    read(known, *nodes)
-    assert not known.orders
+
+def test_orders_are_kept_as_far_as_they_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    size = len(b",".join((b"", node("a"), node("b")))) + len(carried.END)
+    monkeypatch.setattr(carried, "MAX_ORDER_BYTES", size)
+    known = KnownNodes()
+    for order in (
+        [node("a")],
+        [node("b")],
+        [node("a"), node("b")],
+        [node("a"), node("b", "x" * 99)],
+    ):
+        read(known, *order)
+        read(known, *order)
+
+    assert [order.names for order in known.orders] == [[b"a", b"b"]]
+    assert known.orders[0].texts == [b"," + node("a"), b"," + node("b")]
+    assert not known.last.text
 
 
 def test_orders_that_alternate_keep_their_listings() -> None:

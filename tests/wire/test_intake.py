@@ -162,6 +162,7 @@ def test_nothing_is_known_of_a_body_before_it_is_there() -> None:
         pytest.param(WHOLE[:-1], id="no end"),
         pytest.param(WHOLE[: WHOLE.index(b'"Nodes"')], id="no nodes yet"),
         pytest.param(BODY, id="names"),
+        pytest.param(WHOLE.replace(b'{"metadata":{},', b'{"metadata":null,'), id="another list"),
         pytest.param(b"", id="nothing"),
     ],
 )
