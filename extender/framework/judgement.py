@@ -5,7 +5,7 @@ Bytes are joined as one large integer, so that "the first refusal stands" is an 
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -55,6 +55,11 @@ class Judgement:
     def present(self, codes: bytes) -> dict[int, Status]:
         """The refusals that are among these codes."""
         return {code: self.statuses[code] for code in range(1, len(self.statuses)) if code in codes}
+
+    def said_last(self, codes: Collection[int]) -> Collection[int]:
+        """Those of some refusals that the last of their plugins has given."""
+        last = max({self.statuses[code].plugin for code in codes}, key=self.plugins.index)
+        return [code for code in codes if self.statuses[code].plugin == last]
 
     def evaluations(self, codes: bytes) -> list[Evaluation]:
         """How often each plugin gave which code; who was asked about nobody is left out."""

@@ -23,7 +23,7 @@ from extender.match.findings import Finding
 from extender.server.answers import Verdict
 from extender.server.cases import ANY_ORDER, AnswerKey, Case, Told
 from extender.wire import fragments, messages
-from extender.wire.fragments import Hosts
+from extender.wire.fragments import Hosts, Refused
 from extender.wire.listings import Listing
 from extender.wire.messages import FilterArgs
 
@@ -42,6 +42,7 @@ class Bulk:
         self._min_nodes = max(min_nodes, 1)
         self._precedents = Precedents(memories, clock)
         self._last_hosts = 0, Hosts(())
+        self._refused = Refused()
         self._answers: Recent[Hashable, Told] = Recent(MAX_ANSWERS, MAX_BYTES)
 
     def filter_case(
@@ -84,7 +85,11 @@ class Bulk:
         present = judgement.present(codes)
         texts = messages.reason_texts(present, brief=judgement.collapsed is not None)
         passes = codes.translate(_PASSES)
-        body, retold = self._told_anew(case, key, codes, texts)
+        body = self._retold(case, key, codes, texts)
+        retold = body is not None
+        if body is None:
+            refused = self._refused_of(case, judgement, key, codes, texts)
+            body = case.framed(key, passes, refused)
         return Told(
             body,
             judgement.evaluations(codes),
@@ -106,27 +111,36 @@ class Bulk:
         if before is not None and before.retold:
             self._answers.drop(precedent.told)
 
-    def _told_anew(
+    def _retold(
         self,
         case: Case[FilterPrecedent],
         key: AnswerKey,
         codes: bytes,
         texts: Mapping[int, str],
-    ) -> tuple[bytes, bool]:
-        """The body of an answer; the one before is changed in places if they differ in few."""
-        any_order = key[0] == ANY_ORDER
-        names = case.table.names() if any_order else case.listing.names
+    ) -> bytes | None:
+        """The answer that was given before, changed in some places if they differ in few."""
         last = case.precedent.told
         before = self._answers.get(last) if last[:2] == key[:2] else None
-        if before is not None and (case.rows.whole or case.listing.distinct):
-            changes = fragments.text_changes(before.codes, before.texts, codes, texts)
-            if changes is not None:
-                return fragments.retold(before.body, names, changes), True
-        if case.carried is not None:
-            return fragments.carried_refusals(names, codes, texts), False
-        if any_order:
-            return fragments.refusals(names, codes, texts), False
-        return fragments.filter_answer(case.listing, codes, texts), False
+        if before is None or not (case.rows.whole or case.listing.distinct):
+            return None
+        changes = fragments.text_changes(before.codes, before.texts, codes, texts)
+        return None if changes is None else fragments.retold(before.body, case.names(key), changes)
+
+    def _refused_of(
+        self,
+        case: Case[FilterPrecedent],
+        judgement: Judgement,
+        key: AnswerKey,
+        codes: bytes,
+        texts: Mapping[int, str],
+    ) -> bytes:
+        """Those that do not pass, as the members of an object."""
+        names = case.names(key)
+        by_row = key[0] == ANY_ORDER or case.rows.in_order
+        if not (by_row and texts and 0 in codes):
+            return fragments.refused_members(names, codes, texts)
+        last = judgement.said_last(texts)
+        return self._refused.members(case.table.layout, names, codes, texts, last)
 
     def score_case(
         self, profile: Profile, snapshot: Snapshot, args: FilterArgs

@@ -67,6 +67,18 @@ class Case(Struct, Generic[P], frozen=True, gc=False):
         told_apart = self.carried is None and self.listing.kept and 0 in codes
         return ANY_ORDER if self.rows.whole and not told_apart else self.listing.serial
 
+    def names(self, key: AnswerKey) -> Sequence[str]:
+        """The names in the order of an answer."""
+        return self.table.names() if key[0] == ANY_ORDER else self.listing.names
+
+    def framed(self, key: AnswerKey, passes: bytes, refused: bytes) -> bytes:
+        """An answer, or what can be kept of it, around the members of those that do not pass."""
+        if self.carried is not None:
+            return fragments.carried_refusals(refused)
+        if key[0] == ANY_ORDER:
+            return fragments.refusals(refused)
+        return fragments.filter_answer(self.listing, passes, refused)
+
     def in_order(self, told: Told) -> Told:
         """An answer that is good for any order, with those that pass in that of the request."""
         if told.passed:

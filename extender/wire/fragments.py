@@ -4,13 +4,14 @@ The same answers as those of `messages`, for listings whose names need no escapi
 for a node is done by `join`, `compress` and slices, which run in C.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from itertools import compress
 from operator import itemgetter
 from typing import Final
 
 import msgspec
 
+from extender.framework.recent import Recent
 from extender.framework.rows import Rows
 from extender.wire import listings, messages
 from extender.wire.carried import Carried
@@ -21,26 +22,25 @@ _REFUSED: Final = NAMES_END + b',"FailedAndUnresolvableNodes":{'
 _TAIL: Final = b'},"Error":""}'
 # From so many on it takes as long to tell all anew.
 MAX_CHANGES: Final = 32
+# Of what several answers have in common.
+MAX_PARTS: Final = 256
+MAX_PART_BYTES: Final = 8 << 20
 # How far a member may be from where it would be if all were of the same length.
 _SLACK: Final = 8_192
-# Where a status passes, and where it does not.
-_PASSES: Final = bytes((1, *bytes(255)))
 # The two digits of a score, by score; the first is a space where JSON wants none.
 _TENS: Final = b"          1".ljust(256)
 _SCORE: Final = ',"Score": 0}'
 _ONES: Final = b"01234567890".ljust(256)
 
 
-def filter_answer(listing: Listing, codes: bytes, texts: Mapping[int, str]) -> bytes:
-    """The answer to `/filter`: who has a code that is not among the texts passes."""
-    passed = _passing(listing, codes.translate(_PASSES))
-    refused = refused_members(listing.names, codes, texts)
-    return b"".join((NAMES_HEAD, passed, _REFUSED, refused, _TAIL))
+def filter_answer(listing: Listing, passes: bytes, refused: bytes) -> bytes:
+    """The answer to `/filter`, with the members of those that do not pass."""
+    return b"".join((NAMES_HEAD, _passing(listing, passes), _REFUSED, refused, _TAIL))
 
 
-def refusals(names: Sequence[str], codes: bytes, texts: Mapping[int, str]) -> bytes:
+def refusals(refused: bytes) -> bytes:
     """An answer to `/filter` that does not say who passes yet."""
-    return b"".join((NAMES_HEAD, b"[]", _REFUSED, refused_members(names, codes, texts), _TAIL))
+    return b"".join((NAMES_HEAD, b"[]", _REFUSED, refused, _TAIL))
 
 
 def with_passing(body: bytes, listing: Listing, passes: bytes) -> bytes:
@@ -67,29 +67,29 @@ def text_changes(
             return None
         changes.append((place, told[old], texts[new]))
         differs ^= (old ^ new) << 8 * place
-    changes.reverse()
     return changes
 
 
 def retold(body: bytes, names: Sequence[str], changes: Sequence[tuple[int, str, str]]) -> bytes:
     """The same answer to `/filter` but for the texts of some refusals.
 
-    `changes` are places among the names, in order, each with the text that was told and the one
-    that is to be. The members of the answer are in the order of the names.
+    `changes` are places among the names, each with the text that was told and the one that is to
+    be. Mostly the members of an answer are in the order of the names.
     """
-    view = memoryview(body)
-    pieces: list[bytes | memoryview] = []
     # No name has a quote in it, so this is where it seems to be.
     first = body.index(_REFUSED) + len(_REFUSED)
-    done = 0
+    found = []
     for place, old, new in changes:
         member = f'"{names[place]}":'.encode()
-        # About there it should be, or somewhere before.
         guess = first + (len(body) - first) * place // len(names) - _SLACK
-        at = body.find(member, max(guess, first, done))
+        at = body.find(member, max(guess, first))
         if at < 0:
-            at = body.index(member, max(first, done))
-        at += len(member)
+            at = body.index(member, first)
+        found.append((at + len(member), old, new))
+    view = memoryview(body)
+    pieces: list[bytes | memoryview] = []
+    done = 0
+    for at, old, new in sorted(found):
         pieces += view[done:at], _ENCODER.encode(new)
         done = at + len(_ENCODER.encode(old))
     return b"".join((*pieces, view[done:]))
@@ -112,9 +112,8 @@ def carried_nodes(carried: Carried, passes: bytes) -> Sequence[bytes]:
     return pieces
 
 
-def carried_refusals(names: Sequence[str], codes: bytes, texts: Mapping[int, str]) -> bytes:
+def carried_refusals(refused: bytes) -> bytes:
     """How it ends: with those that do not pass."""
-    refused = refused_members(names, codes, texts)
     return b"".join((b']},"NodeNames":null', _REFUSED, refused, _TAIL))
 
 
@@ -136,6 +135,40 @@ def refused_members(names: Sequence[str], codes: bytes, texts: Mapping[int, str]
     pieces[0] = f'"{names[0]}'
     pieces[-1] = pieces[-1][:-2]  # the last one is followed by nobody
     return "".join(pieces).encode()
+
+
+class Refused:
+    """Those that do not pass, as the members of an object: some of them come again.
+
+    Rules that are new differ from others mostly in what one plugin reads. So what the last plugin
+    refuses stands behind the others, and these are kept by what is said of them.
+    """
+
+    def __init__(self) -> None:
+        self._parts: Recent[Hashable, bytes] = Recent(MAX_PARTS, MAX_PART_BYTES)
+
+    def members(
+        self,
+        layout: int,
+        names: Sequence[str],
+        codes: bytes,
+        texts: Mapping[int, str],
+        last: Collection[int],
+    ) -> bytes:
+        """As `refused_members` for the names of a layout; `last` are codes of one plugin."""
+        told, told_last = dict(texts), {}
+        others, lasts = bytearray(range(256)), bytearray(256)
+        for code in last:
+            told_last[code] = told.pop(code)
+            others[code], lasts[code] = 0, code
+        rest = codes.translate(others)
+        key = layout, rest, tuple(told.items())
+        part = self._parts.get(key)
+        if part is None:
+            part = refused_members(names, rest, told)
+            self._parts.put(key, part, len(part) + len(rest))
+        final = refused_members(names, codes.translate(lasts), told_last)
+        return b",".join((part, final)) if part else final
 
 
 class Hosts:

@@ -101,6 +101,16 @@ def test_only_what_is_among_the_candidates_counts() -> None:
     ]
 
 
+def test_what_the_last_plugin_has_refused() -> None:
+    result = judged(thread("First", a=NO), thread("Second", b=MAYBE), thread("Third", c=NO))
+
+    assert result is not None
+    first, second, third = result.codes
+    assert result.said_last([first, second, third]) == [third]
+    assert result.said_last([second, first]) == [second]
+    assert result.said_last([first]) == [first]
+
+
 def test_equal_refusals_are_one_status() -> None:
     result = judged(thread("P", a=unresolvable("x"), b=unresolvable("x"), c=unresolvable("y")))
 

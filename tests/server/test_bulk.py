@@ -15,11 +15,21 @@ from extender.server.answers import Answer
 from extender.server.profiles import Profiles
 from extender.server.verbs import Verbs
 from extender.wire import fragments, messages
-from tests.builders import JSON, node_json, pod_json, preferred, requirement, taint, toleration
+from tests.builders import (
+    JSON,
+    node_json,
+    pod_json,
+    preferred,
+    required,
+    requirement,
+    taint,
+    toleration,
+)
 from tests.serving import FixedSource
 
 NAMES = ("a", "b", "c")
 SLA = taint("sla", "950")
+TAINTED: list[tuple[str, list[JSON]]] = [("a", [SLA]), ("b", []), ("c", [])]
 
 
 class Cluster(FixedSource):
@@ -161,6 +171,30 @@ def test_refusals_are_encoded_once_for_all_orders(monkeypatch: pytest.MonkeyPatc
 
     assert told_alike(asked, names=("c", "a", "b"))["NodeNames"] == ["c", "b"]
     assert told_alike(asked, names=("b", "c", "a"))["NodeNames"] == ["b", "c"]
+
+
+def test_refusals_of_one_plugin_are_encoded_once_for_rules_of_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = Cluster(*(node_json(name, *taints, labels={"n": name}) for name, taints in TAINTED))
+    asked.ask("filter")
+    asked.ask("filter")
+    encoded: list[str] = []
+    plain = fragments.refused_members
+
+    def members(names: list[str], codes: bytes, texts: dict[int, str]) -> bytes:
+        encoded.extend(texts.values())
+        return plain(names, codes, texts)
+
+    monkeypatch.setattr(fragments, "refused_members", members)
+    for name in "bc":
+        found = asked.ask("filter", pod_json(affinity=required([requirement("n", "In", name)])))
+        told = json.loads(found.body)
+        assert told["NodeNames"] == [name]
+        assert set(told["FailedAndUnresolvableNodes"]) == {*NAMES} - {name}
+
+    taint_text = "node(s) had untolerated taint {sla: 950}"
+    assert [text == taint_text for text in encoded] == [True, False, False]
 
 
 @pytest.mark.parametrize("names", [NAMES, ("c", "a", "b")])

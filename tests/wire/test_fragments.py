@@ -26,6 +26,11 @@ def listing_of(names: list[str]) -> Listing:
     return found
 
 
+def answer(listing: Listing, codes: bytes, texts: dict[int, str]) -> bytes:
+    refused = fragments.refused_members(listing.names, codes, texts)
+    return fragments.filter_answer(listing, bytes(not code for code in codes), refused)
+
+
 @given(names=NAMES, data=st.data())
 def test_filter(names: list[str], data: st.DataObject) -> None:
     # A name has one status, however often it stands in the list.
@@ -34,14 +39,14 @@ def test_filter(names: list[str], data: st.DataObject) -> None:
     statuses = [unresolvable(TEXTS[code]) if code else SUCCESS for code in codes]
     texts = {code: TEXTS[code] for code in set(codes) if code}
 
-    body = fragments.filter_answer(listing_of(names), codes, texts)
+    body = answer(listing_of(names), codes, texts)
 
     expected = messages.encode_filter(FilterArgs(Pod(), names, (), None), statuses)
     assert json.loads(body) == json.loads(expected.body)
 
 
 def test_the_order_of_the_request_is_kept() -> None:
-    body = fragments.filter_answer(listing_of(list("edcba")), b"\0\2\1\0\2", {1: "x", 2: "y"})
+    body = answer(listing_of(list("edcba")), b"\0\2\1\0\2", {1: "x", 2: "y"})
 
     assert body == (
         b'{"Nodes":null,"NodeNames":["e","b"],"FailedNodes":{},'
@@ -61,10 +66,10 @@ def test_who_passes_is_said_in_the_order_of_the_request(
     listing = listing_of([names[row] for row in order])
     texts = {code: TEXTS[code] for code in set(codes) if code}
 
-    body = fragments.refusals(names, codes, texts)
+    body = fragments.refusals(fragments.refused_members(names, codes, texts))
     body = fragments.with_passing(body, listing, bytes(not codes[row] for row in order))
 
-    expected = fragments.filter_answer(listing, bytes(codes[row] for row in order), texts)
+    expected = answer(listing, bytes(codes[row] for row in order), texts)
     assert json.loads(body) == json.loads(expected)
 
 
@@ -85,8 +90,8 @@ def test_an_answer_is_changed_where_texts_change(names: list[str], data: st.Data
     flipped = [bool(a) != bool(b) for a, b in zip(before, now, strict=True)]
     assert (changes is None) == any(flipped)
     if changes is not None:
-        body = fragments.retold(fragments.filter_answer(listing, before, told), names, changes)
-        assert body == fragments.filter_answer(listing, now, texts)
+        body = fragments.retold(answer(listing, before, told), names, changes)
+        assert body == answer(listing, now, texts)
 
 
 def test_members_of_very_different_length_are_found_all_the_same() -> None:
@@ -99,9 +104,56 @@ def test_members_of_very_different_length_are_found_all_the_same() -> None:
 
     changes = fragments.text_changes(before, {1: "x", 2: texts[2]}, now, texts)
 
-    assert changes == [(899, "x", "z"), (999, texts[2], "z")]
-    body = fragments.retold(fragments.filter_answer(listing, before, texts), names, changes)
-    assert body == fragments.filter_answer(listing, now, texts)
+    assert changes == [(999, texts[2], "z"), (899, "x", "z")]
+    body = fragments.retold(answer(listing, before, texts), names, changes)
+    assert body == answer(listing, now, texts)
+
+
+@given(
+    names=st.lists(st.text("abc-.0", min_size=1, max_size=5), min_size=1, unique=True),
+    data=st.data(),
+)
+def test_what_one_plugin_refuses_stands_behind_the_others(
+    names: list[str], data: st.DataObject
+) -> None:
+    refused = fragments.Refused()
+    for _ in range(3):
+        codes = bytes(data.draw(st.integers(0, 3)) for _ in names)
+        texts = {code: TEXTS[code] for code in set(codes) if code}
+        last = [code for code in texts if code > data.draw(st.integers(1, 3))]
+        if not last:
+            continue
+
+        members = refused.members(1, names, codes, texts, last)
+
+        told = {name: TEXTS[code] for name, code in zip(names, codes, strict=True) if code}
+        assert json.loads(b"{%b}" % members) == told
+        order = [name for name, code in zip(names, codes, strict=True) if code in last]
+        assert list(json.loads(b"{%b}" % members))[-len(order) :] == order
+        # In any order a text is found that has changed.
+        now = bytes(last[0] if code else 0 for code in codes)
+        changes = fragments.text_changes(codes, texts, now, texts)
+        assert changes is not None
+        body = fragments.retold(fragments.refusals(members), names, changes)
+        found = json.loads(body)["FailedAndUnresolvableNodes"]
+        assert found == dict.fromkeys(told, texts[last[0]])
+
+
+def test_what_answers_have_in_common_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused, names, texts = fragments.Refused(), ["a", "b", "c"], {1: "x", 2: "y"}
+    encoded = []
+
+    def members(names: list[str], codes: bytes, texts: dict[int, str]) -> bytes:
+        encoded.append(codes)
+        return b"members"
+
+    monkeypatch.setattr(fragments, "refused_members", members)
+    for layout, codes in ((1, b"\1\0\2"), (1, b"\1\2\2"), (2, b"\1\2\2"), (1, b"\1\2\0")):
+        refused.members(layout, names, codes, texts, [2])
+    refused.members(1, names, b"\1\2\2", texts | {1: "in other words"}, [2])
+
+    ones, twos = b"\1\0\0", (b"\0\0\2", b"\0\2\2", b"\0\2\2", b"\0\2\0", b"\0\2\2")
+    assert encoded == [ones, twos[0], twos[1], ones, twos[2], twos[3], ones, twos[4]]
 
 
 def test_answers_that_differ_in_much_are_not_changed() -> None:
@@ -154,7 +206,8 @@ def test_whole_nodes_return_as_they_came(passes: list[bool]) -> None:
     texts = {1: "no"} if any(codes) else {}
 
     ahead = fragments.carried_nodes(known, bytes(passes))
-    refused = fragments.carried_refusals(known.listing.names, codes, texts)
+    members = fragments.refused_members(known.listing.names, codes, texts)
+    refused = fragments.carried_refusals(members)
 
     statuses = [SUCCESS if passing else unresolvable("no") for passing in passes]
     args = messages.decode_filter_args(body)
