@@ -6,6 +6,8 @@ from itertools import repeat
 from operator import attrgetter
 from typing import Final
 
+from msgspec import Struct
+
 from extender.framework.node_info import Interner, NodeInfo, TaintSet
 from extender.framework.node_table import NodeTable
 from extender.framework.pod_index import PodIndex
@@ -56,8 +58,7 @@ def snapshot_of(nodes: Iterable[Node], *, generation: int = 0) -> Snapshot:
     return Snapshot(infos, generation, table=NodeTable(infos.values()))
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeFacet:
+class AttributeFacet(Struct, frozen=True, gc=False):
     """One attribute of a node, which is cheap to compare."""
 
     attribute: str
@@ -67,8 +68,7 @@ class AttributeFacet:
         return list(map(attrgetter(self.attribute), nodes))
 
 
-@dataclass(frozen=True, slots=True)
-class LabelsFacet:
+class LabelsFacet(Struct, frozen=True, gc=False):
     """The values of some labels, and the node's name where a rule reads it."""
 
     keys: tuple[str, ...]

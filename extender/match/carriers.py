@@ -5,7 +5,6 @@ a misspelt rule, and a rule that cannot be read must refuse. The text of an erro
 author of the pod, and short enough for an event.
 """
 
-import contextlib
 import functools
 from collections.abc import Mapping
 from typing import Final, TypeVar
@@ -118,8 +117,11 @@ def _outcome(name: str, text: str, kind: type[T], limit: int, whose: str) -> T |
     if len(text) <= limit and text.isascii():
         # Most are JSON without a fault or a null: read in one go, in a fifth of the time.
         # Whatever else there is to say of a text is said by the general way.
-        with contextlib.suppress(msgspec.DecodeError, RecursionError):
+        try:
             value: T = _decoder(kind).decode(text)  # type: ignore[arg-type]  # a type has a hash
+        except (msgspec.DecodeError, RecursionError):
+            pass  # YAML, a null, or a fault
+        else:
             return value
     try:
         data = documents.parse_one(text, limit, max_values=_MAX_VALUES)

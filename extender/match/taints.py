@@ -4,7 +4,6 @@ The direction is always *taint compared to toleration*: `Gt 900` tolerates a tai
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from msgspec import Struct
@@ -35,19 +34,18 @@ class Matcher(Struct, frozen=True, gc=False):
         return self.effect in ("", taint.effect) and self.key in ("", taint.key)
 
 
-@dataclass(frozen=True, slots=True)
 class Tolerations:
     """The tolerations of one carrier, compiled once and asked of many taints."""
 
-    matchers: tuple[Matcher, ...]
-    # Effect and test by key: however many tolerations there are, few speak of one key.
-    _by_key: dict[str, list[tuple[str, ValueTest]]] = field(init=False, repr=False, compare=False)
+    __slots__ = ("_by_key", "matchers")
 
-    def __post_init__(self) -> None:
-        by_key: dict[str, list[tuple[str, ValueTest]]] = {}
-        for matcher in self.matchers:
-            by_key.setdefault(matcher.key, []).append((matcher.effect, matcher.accepts))
-        object.__setattr__(self, "_by_key", by_key)
+    def __init__(self, matchers: tuple[Matcher, ...]) -> None:
+        self.matchers = matchers
+        # Effect and test by key: however many tolerations there are, few speak of one key.
+        self._by_key: dict[str, list[tuple[str, ValueTest]]] = {}
+        for matcher in matchers:
+            test = matcher.effect, matcher.accepts
+            self._by_key.setdefault(matcher.key, []).append(test)
 
     def tolerates(self, taint: Taint, noticed: Noticed) -> bool:
         """Whether any toleration matches; values that do not parse are noticed."""
@@ -73,7 +71,9 @@ class Tolerations:
 
     def joined(self, other: "Tolerations") -> "Tolerations":
         """Both lists as one: a taint is tolerated if either tolerates it."""
-        return Tolerations(self.matchers + other.matchers)
+        if not other.matchers:
+            return self
+        return Tolerations(self.matchers + other.matchers) if self.matchers else other
 
     def for_effects(self, *effects: str) -> "Tolerations":
         """Only the tolerations written for one of these effects."""

@@ -4,6 +4,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from msgspec import Struct
+
 from extender.errors import AnnotationError
 from extender.framework import rules
 from extender.framework.interface import SUCCESS, NodeFilter, Settings, Status, unresolvable
@@ -41,8 +43,7 @@ class NodeUnschedulable:
         return _Cordoned(tolerated, tolerations.findings | noticed)
 
 
-@dataclass(frozen=True, slots=True)
-class _Cordoned:
+class _Cordoned(Struct, frozen=True, gc=False):
     tolerated: bool
     findings: frozenset[Finding]
     facet: ClassVar[AttributeFacet] = UNSCHEDULABLE

@@ -5,6 +5,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal
 
+from msgspec import Struct
+
 from extender.errors import AnnotationError
 from extender.framework import rules
 from extender.framework.interface import (
@@ -74,8 +76,7 @@ class TaintToleration:
         return _SoftTaints(soft, tolerations.findings, self.settings.effort)
 
 
-@dataclass(frozen=True, slots=True)
-class _HardTaints:
+class _HardTaints(Struct, frozen=True, gc=False):
     by_carrier: PodTolerations
     settings: Settings
     facet: ClassVar[AttributeFacet] = HARD_TAINTS
@@ -151,8 +152,7 @@ def _refused(
 _refused_remembered = functools.lru_cache(maxsize=MAX_REMEMBERED_REFUSALS)(_refused)
 
 
-@dataclass(frozen=True, slots=True)
-class _SoftTaints:
+class _SoftTaints(Struct, frozen=True, gc=False):
     tolerations: Tolerations
     findings: frozenset[Finding]
     effort: Effort

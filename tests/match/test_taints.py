@@ -242,7 +242,8 @@ def test_joined_lists_tolerate_what_either_tolerates() -> None:
     assert joined.tolerates(SLA_950, set())
     assert joined.tolerates(Taint("gpu"), set())
     assert not joined.tolerates(Taint("disk"), set())
-    assert taints.Tolerations(()).joined(gpu) == gpu
+    assert taints.Tolerations(()).joined(gpu) is gpu
+    assert gpu.joined(taints.Tolerations(())) is gpu
     assert not taints.Tolerations(()).tolerates(SLA_950, set())
 
 
