@@ -12,6 +12,7 @@ from operator import itemgetter
 from typing import Final
 
 from extender.framework.node_info import Facet, NodeInfo
+from extender.framework.row_changes import RowChanges
 
 MAX_COLUMNS: Final = 64
 # As many codes as a byte has; a column with more keys is one of integers.
@@ -117,7 +118,7 @@ class NodeTable:
         self._frozen: tuple[NodeInfo | None, ...] | None = None
         self._names: tuple[int, list[str]] = 0, []
         self._columns: OrderedDict[Facet, Column] = OrderedDict()
-        self._changes: dict[int, int] = {}  # the version since which a row is as it is
+        self._changes = RowChanges()
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -143,16 +144,14 @@ class NodeTable:
             row = self.rows[name] = self._new_row()
             self._scattered += 1
             self.layout = next(_NUMBERS)
-        self.nodes[row] = node
-        self._changed(row)
+        self._change(row, node)
 
     def remove(self, name: str) -> None:
         """A node is gone; its row is left for another."""
         row = self.rows.pop(name)
         self._free.append(row)
         self.layout = next(_NUMBERS)
-        self.nodes[row] = None
-        self._changed(row)
+        self._change(row, None)
 
     def places(self, names: Sequence[str], *, once: bool) -> tuple[Sequence[int], bool]:
         """The rows of these names; if it is asked, whether each row is there `once`.
@@ -183,15 +182,8 @@ class NodeTable:
         return itemgetter(*names)(rows) if len(names) > 1 else [rows[name] for name in names]
 
     def changed_since(self, version: int, *, most: int) -> Sequence[int] | None:
-        """The rows that have changed since a version; None if they are more than `most`."""
-        rows: list[int] = []
-        for row, changed in reversed(self._changes.items()):
-            if changed <= version:
-                break
-            if len(rows) == most:
-                return None
-            rows.append(row)
-        return rows
+        """The rows that have changed since a version; None if they may be more than `most`."""
+        return self._changes.since(version, most=most)
 
     def column(self, facet: Facet) -> Column:
         """What the nodes have for a facet, as it is now."""
@@ -214,10 +206,10 @@ class NodeTable:
             column.grow()
         return len(self.nodes) - 1
 
-    def _changed(self, row: int) -> None:
+    def _change(self, row: int, node: NodeInfo | None) -> None:
         self.version = next(_NUMBERS)
-        self._changes.pop(row, None)
-        self._changes[row] = self.version  # the latest is the last
+        self._changes.note(row, self.version, self.nodes[row], node)
+        self.nodes[row] = node
         self._frozen = None
         for column in self._columns.values():
             column.stale.add(row)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,9 +14,10 @@ from extender.framework.memory import Thread
 from extender.framework.node_info import NodeInfo
 from extender.framework.node_table import NodeTable
 from extender.framework.runner import FilterThread
-from extender.framework.snapshot import LabelsFacet
+from extender.framework.snapshot import Interner, LabelsFacet
 from extender.match.findings import Finding
-from tests.builders import node_json, some_nodes
+from extender.model.core_v1 import Node
+from tests.builders import node_json
 
 ODD = frozenset({Finding("taint", "integer", "sla", "odd")})
 VERDICTS: Mapping[str, Status | Exception] = {
@@ -50,9 +52,13 @@ def threads() -> list[FilterThread]:
     return [(q.facet.keys[0], q, Thread(q)) for q in questions]
 
 
+INTERNER = Interner()
+ANY_NODE = INTERNER.node_info(Node())  # holds what nodes without taints share
+
+
 def node(name: str, one: str = "", two: str = "") -> NodeInfo:
-    (made,) = some_nodes(node_json(name, labels={"one": one, "two": two}))
-    return made
+    page = node_json(name, labels={"one": one, "two": two})
+    return INTERNER.node_info(msgspec.convert(page, Node))
 
 
 def judged(asked: Sequence[FilterThread], table: NodeTable) -> Judgement | None:
@@ -145,6 +151,17 @@ def test_a_change_that_is_undone_leaves_no_trace() -> None:
     assert found is not None
     assert (found.codes, found.wording) == (before.codes, before.wording)
     assert found.statuses == before.statuses
+
+
+def test_equal_refusals_are_one_status_whoever_made_them() -> None:
+    table = NodeTable([node("a", "no"), node("b")])
+    before, since = judged(threads(), table), table.version
+    table.put("b", node("b", "no"))
+
+    found = rejudged(before, threads(), table, since)  # who has not been asked before
+
+    assert found is not None
+    assert found.codes == b"\1\1"
 
 
 @pytest.mark.parametrize("verdict", ["odd", "broken"])
