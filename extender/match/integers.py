@@ -25,6 +25,8 @@ def canonical(text: str) -> int | None:
 
 def signed(text: str) -> int | None:
     """What node affinity's `Gt` and `Lt` take: Go's ParseInt(text, 10, 64)."""
+    if text.isdecimal() and text.isascii() and len(text) <= _SURE_DIGITS:
+        return int(text)
     if not _SIGNED.fullmatch(text):
         return None
     if len(text) > _SIGNED_MAX_TEXT:  # int() of a long text is quadratic; zeros may still lead
