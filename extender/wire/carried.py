@@ -7,7 +7,8 @@ known value hold just that value.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from operator import itemgetter
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -28,45 +29,52 @@ END: Final = b']},"NodeNames":null}'
 _NODE: Final = msgspec.json.Decoder(Node)
 
 
+class Familiar(NamedTuple):
+    """A node that is known."""
+
+    text: bytes  # as it came, behind a comma
+    name: str
+    row: int  # in the table; -1 of one that is to become known
+
+
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """A body of whole nodes: what stands before them, and the nodes, each behind a comma."""
+    """A body of whole nodes: what stands before them, and the nodes."""
 
     head: bytes
-    names: list[bytes]
-    texts: list[bytes]
-    new: Mapping[bytes, tuple[bytes, Node]]  # by name, those that were not known
+    nodes: list[Familiar]
+    new: Mapping[int, Node]  # by their place, those that were not known
     version: int  # all others were known of this version of what is known, and later
 
     def __bytes__(self) -> bytes:
-        return joined(self.head, self.texts, (END,))
+        return joined(self.head, self.nodes, (END,))
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """The nodes of one request, each as it came, behind a comma."""
+    """The nodes of one request."""
 
-    texts: Sequence[bytes]
+    familiar: Sequence[Familiar]
     listing: Listing
     table: NodeTable
 
     def raw(self) -> list[Raw]:
         """The nodes as they came."""
-        return [Raw(memoryview(text)[1:]) for text in self.texts]
+        return [Raw(memoryview(node.text)[1:]) for node in self.familiar]
 
     def nodes(self) -> Sequence[NodeInfo | None]:
         """The nodes as plugins see them."""
-        rows = self.table.rows
-        return [self.table.nodes[rows[name]] for name in self.listing.names]
+        return [self.table.nodes[node.row] for node in self.familiar]
 
 
 @dataclass(slots=True, eq=False)
 class Order:
     """The nodes of a request, in its order."""
 
-    names: list[bytes]
-    texts: list[bytes]
+    nodes: list[Familiar]
+    rows: list[int]
     listing: Listing
+    came: Sequence[Familiar] = ()  # by which the same request is known if it is asked once more
     version: int = 0  # of what is known, when it was last compared with it
     text: bytes = b""  # all texts and what stands behind them, if it came more than once
 
@@ -74,8 +82,8 @@ class Order:
 class KnownNodes:
     """The nodes that requests carried lately.
 
-    What is to be looked at is `texts`, each behind a comma, by the bytes of its name; the order of
-    the last request; and `orders` that came more than once. All may be other ones after any call.
+    What is to be looked at is `known`, by the bytes of a name, the order of the last request, and
+    `orders` that came more than once. All may be other ones after any call.
     """
 
     def __init__(self) -> None:
@@ -84,7 +92,7 @@ class KnownNodes:
 
     def _forget(self) -> None:
         self.version += 1
-        self.texts: dict[bytes, bytes] = {}
+        self.known: dict[bytes, Familiar] = {}
         self.last = Order([], [], Listing((), b"[]"))
         self.orders: list[Order] = []
         self._table = NodeTable()
@@ -92,81 +100,90 @@ class KnownNodes:
         self._bytes = 0
 
     def carried(self, arrived: Arrived) -> Carried | None:
-        """The nodes of a request; None if one is none, or if a name is there twice or not plain."""
-        if self._bytes > MAX_BYTES or len(self.texts) > MAX_NODES:
+        """The nodes of a request; None if one is none, or if a name is there twice."""
+        if self._bytes > MAX_BYTES or len(self.known) > MAX_NODES:
             self._forget()
-        names, texts = arrived.names, arrived.texts
+        nodes = self._learned(arrived)
+        if nodes is None:
+            return None
         lately = self.last, *self.orders
         # Lists are compared by identity first, and mostly it is all of them.
-        order = next((order for order in lately if order.texts == texts), None)
-        if order is not None:
-            order.listing.kept = True
+        order = next((order for order in lately if order.nodes == nodes), None)
+        if order is None:
+            order = self._ordered(nodes, lately)
+            if order is None:
+                return None
         else:
-            listing = next((order.listing for order in lately if order.names == names), None)
-            order = _ordered(names, texts, listing)
-        if order is None or not self._known(order, arrived):
-            return None
-        # The same list is the same request once more.
-        if order in lately and order.texts is not texts and not order.text:
-            self._keep(order)
+            order.listing.kept = True
+            if not order.text and order.came is not arrived.nodes:
+                self._keep(order)
+        order.came, order.version = arrived.nodes, self.version
         self.last = order
-        return Carried(order.texts, order.listing, self._table)
+        return Carried(order.nodes, order.listing, self._table)
+
+    def _ordered(self, nodes: list[Familiar], lately: Iterable[Order]) -> Order | None:
+        """Nodes that came like this for the first time; None if two of them share a name."""
+        rows = list(map(itemgetter(2), nodes))
+        for order in lately:
+            if order.rows == rows:
+                order.listing.kept = True
+                return Order(nodes, rows, order.listing)
+        if len(set(rows)) < len(rows):
+            return None
+        names = list(map(itemgetter(1), nodes))
+        listing = Listing(names, '["{}"]'.format('","'.join(names)).encode())
+        listing.place(self._table, rows)
+        return Order(nodes, rows, listing)
 
     def _keep(self, order: Order) -> None:
         """Have the next one like it compared at once. The memory is what this costs."""
-        if sum(map(len, order.texts)) > MAX_ORDER_BYTES:
+        if sum(len(node.text) for node in order.nodes) > MAX_ORDER_BYTES:
             return
-        order.text = b"".join((*order.texts, END))
+        order.text = b"".join((*(node.text for node in order.nodes), END))
         kept = self.orders = [order, *self.orders][:MAX_ORDERS]
         while len(kept) > 1 and sum(len(order.text) for order in kept) > MAX_ORDER_BYTES:
             kept.pop()
 
-    def _known(self, order: Order, arrived: Arrived) -> bool:
-        """Whether all of them are nodes; from now on they are known."""
-        if order.version == self.version:
-            return True
-        new = arrived.new if arrived.version == self.version else self._unknown(arrived)
-        if new is None:
-            return False
+    def _learned(self, arrived: Arrived) -> list[Familiar] | None:
+        """The nodes as they are known now; None if one is no node of its name."""
+        nodes, new = arrived.nodes, arrived.new
+        if arrived.version != self.version:
+            # Other requests came in between, after which any of these may be unknown.
+            nodes, new = self._once_more(arrived)
+            if len(nodes) < len(arrived.nodes):
+                return None
         if new:
             self.version += 1
-            for name, (text, node) in new.items():
-                self._learn(name, text, node)
-        order.version = self.version
-        return True
+            nodes = nodes.copy()
+            for place, node in new.items():
+                nodes[place] = self._learn(nodes[place], node)
+        return nodes
 
-    def _unknown(self, arrived: Arrived) -> dict[bytes, tuple[bytes, Node]] | None:
-        """Those that are not known, or not any more; None if one is no node."""
-        new = {}
-        for name, text in zip(arrived.names, arrived.texts, strict=True):
-            if self.texts.get(name) != text:
-                found = arrived.new.get(name)
-                node = decoded(name, text) if found is None else found[1]
-                if node is None:
-                    return None
-                new[name] = text, node
-        return new
+    def _once_more(self, arrived: Arrived) -> tuple[list[Familiar], Mapping[int, Node]]:
+        """The nodes and which of them are new, as far as they are nodes."""
+        nodes, new = [], {}
+        for place, node in enumerate(arrived.nodes):
+            known = self.known.get(node.name.encode())
+            if known is None or known.text != node.text:
+                found = arrived.new.get(place) or decoded(node.name.encode(), node.text)
+                if found is None:
+                    break
+                new[place] = found
+                known = node
+            nodes.append(known)
+        return nodes, new
 
-    def _learn(self, name: bytes, text: bytes, node: Node) -> None:
-        self._bytes += len(text) - len(self.texts.get(name, b""))
-        self.texts[name] = text
+    def _learn(self, new: Familiar, node: Node) -> Familiar:
+        name = new.name.encode()
+        known = self.known.get(name)
+        self._bytes += len(new.text) - (0 if known is None else len(known.text))
         info = self._interner.node_info(node)
         row = self._table.rows.get(info.name)
         before = None if row is None else self._table.nodes[row]
         if before is None or not info.same_as(before):  # mostly it is only a heartbeat
             self._table.put(info.name, info)
-
-
-def _ordered(names: list[bytes], texts: list[bytes], listing: Listing | None) -> Order | None:
-    """Nodes that came in an order for the first time; None if two of them share a name."""
-    if listing is not None:
-        listing.kept = True
-    elif len(set(names)) == len(names):
-        text = b'["%b"]' % b'","'.join(names)
-        words = b'"'.join(names).decode()
-        # What need not be escaped is written as it is.
-        listing = Listing(words.split('"'), text) if words.isprintable() else None
-    return None if listing is None else Order(names, texts, listing)
+        learned = self.known[name] = new._replace(row=self._table.rows[info.name])
+        return learned
 
 
 def decoded(name: bytes, text: bytes) -> Node | None:
@@ -176,15 +193,15 @@ def decoded(name: bytes, text: bytes) -> Node | None:
         node = _NODE.decode(memoryview(text)[1:])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    # It is another one if the name is written twice.
+    # It is another one if the name is written twice. What is printable need not be escaped.
     same = node.metadata is not None and node.metadata.name.encode() == name
-    return node if same else None
+    return node if same and name.decode().isprintable() else None
 
 
-def joined(head: bytes, texts: Iterable[bytes], rest: Iterable[bytes]) -> bytes:
+def joined(head: bytes, nodes: Iterable[Familiar], rest: Iterable[bytes]) -> bytes:
     """The body once more."""
     if not head:
         return b"".join(rest)
-    first, *others = (*texts, *rest)
+    first, *others = (*(node.text for node in nodes), *rest)
     # Its comma is none of the body's.
     return b"".join((head, memoryview(first)[1:], *others))

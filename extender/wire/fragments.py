@@ -106,7 +106,7 @@ def _passing(listing: Listing, passes: bytes) -> bytes:
 
 def carried_nodes(carried: Carried, passes: bytes) -> Sequence[bytes]:
     """How an answer to `/filter` for whole nodes begins: those that pass return as they came."""
-    pieces = list(compress(carried.texts, passes))
+    pieces: list[bytes] = list(map(itemgetter(0), compress(carried.familiar, passes)))
     head = b'{"Nodes":{"items":['
     pieces[:1] = [head + pieces[0][1:] if pieces else head]
     return pieces

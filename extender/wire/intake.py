@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from extender.model.core_v1 import Node
 from extender.wire import carried
-from extender.wire.carried import END, Arrived, KnownNodes, Order
+from extender.wire.carried import END, Arrived, Familiar, KnownNodes, Order
 
 # What stands between the pod and whole nodes, as Go writes them.
 NODES_KEY: Final = b',"Nodes":{"metadata":{},"items":['
@@ -38,10 +38,9 @@ class Intake:
         # Orders of which the first is what came so far, and how much that was.
         self._followed: list[Order] = []
         self._same = 0
-        self._names: list[bytes] = []
-        self._texts: list[bytes] = []
-        self._new: dict[bytes, tuple[bytes, Node]] = {}
-        self._rest = b""  # what comes behind the head and the texts
+        self._nodes: list[Familiar] = []
+        self._new: dict[int, Node] = {}
+        self._rest = b""  # what comes behind the head and the nodes
         self._gave_up = False
         self._chunks: list[bytes] = []
         self._size = 0
@@ -62,14 +61,14 @@ class Intake:
         if self._followed:
             order = self._followed[0]
             if self._same == len(order.text):
-                return Arrived(self._head, order.names, order.texts, {}, order.version)
+                return Arrived(self._head, order.nodes, {}, order.version)
             self._stop_following()
         if self._head and not self._gave_up and self._rest.endswith(END):
             last = self._rest[: -len(END)]
             name = _name(last, 0)
             if not last or (name is not None and self._add(name, last)):
-                return Arrived(self._head, self._names, self._texts, self._new, self._version)
-        return carried.joined(self._head, self._texts, (self._rest, *self._chunks))
+                return Arrived(self._head, self._nodes, self._new, self._version)
+        return carried.joined(self._head, self._nodes, (self._rest, *self._chunks))
 
     def _look(self, *, all_there: bool) -> None:
         text = b"".join(self._chunks)
@@ -109,9 +108,9 @@ class Intake:
     def _stop_following(self) -> None:
         """What came so far are some nodes, and a part of one."""
         order = self._followed[0]
-        ends = [0, *accumulate(map(len, order.texts))]
+        ends = [0, *accumulate(len(node.text) for node in order.nodes)]
         count = bisect_right(ends, self._same) - 1
-        self._names, self._texts = order.names[:count], order.texts[:count]
+        self._nodes = order.nodes[:count]
         self._rest = order.text[ends[count] : self._same]
         self._version = min(self._version, order.version)
         self._followed = []
@@ -119,14 +118,13 @@ class Intake:
     def _straddling(self, text: bytes) -> int:
         """Where the node ends that has begun in the rest, if it is a known one; else -1."""
         name = _name(self._rest, 0)
-        known = None if name is None else self._known.texts.get(name)
-        if name is None or known is None or not known.startswith(self._rest):
+        known = None if name is None else self._known.known.get(name)
+        if known is None or not known.text.startswith(self._rest):
             return -1
-        if not text.startswith(memoryview(known)[len(self._rest) :]):
+        if not text.startswith(memoryview(known.text)[len(self._rest) :]):
             return -1
-        self._names.append(name)
-        self._texts.append(known)
-        return len(known) - len(self._rest)
+        self._nodes.append(known)
+        return len(known.text) - len(self._rest)
 
     def _recognised(self, text: bytes, at: int, *, all_there: bool) -> int:
         """Takes all nodes that are complete, and says where the rest begins."""
@@ -135,8 +133,8 @@ class Intake:
             name = _name(text, at)
             if name is None:
                 return at
-            known = self._known.texts.get(name)
-            if known is not None and len(text) - at < len(known) and not all_there:
+            known = self._known.known.get(name)
+            if known is not None and len(text) - at < len(known.text) and not all_there:
                 return at  # mostly it is a known one that is cut off
             end = text.find(_NEXT, at + 1)
             if end < 0 or not self._add(name, text[at:end]):
@@ -145,42 +143,38 @@ class Intake:
 
     def _by_name(self, text: bytes, at: int) -> int:
         """Takes as many nodes as are known, in any order."""
-        lookup, find, begins = self._known.texts.get, text.find, text.startswith
-        take_name, take_text = self._names.append, self._texts.append
+        lookup, find, begins = self._known.known.get, text.find, text.startswith
+        take = self._nodes.append
         while True:
             start = at + len(_NEXT)
-            name = text[start : find(b'"', start)]
-            known = lookup(name)
-            if known is None or not begins(known, at):
+            known = lookup(text[start : find(b'"', start)])
+            if known is None or not begins(known[0], at):
                 return at
-            take_name(name)
-            take_text(known)
-            at += len(known)
+            take(known)
+            at += len(known[0])
 
     def _in_order(self, text: bytes, at: int) -> int:
         """Takes as many nodes as come in the order of the request before."""
-        expected, begins = self._known.last.texts, text.startswith
-        first = after = len(self._texts)
+        expected, begins = self._known.last.nodes, text.startswith
+        first = after = len(self._nodes)
         for after in range(first, len(expected)):
-            known = expected[after]
+            known = expected[after][0]
             if not begins(known, at):
                 break
             at += len(known)
         else:
             after = len(expected)
-        self._texts += expected[first:after]
-        self._names += self._known.last.names[first:after]
+        self._nodes += expected[first:after]
         return at
 
     def _add(self, name: bytes, text: bytes) -> bool:
         """Takes a node that is not known. If it is none, there is nothing to recognise here."""
         node = carried.decoded(name, text)
-        if node is None or len(self._texts) >= carried.MAX_NODES:
+        if node is None or len(self._nodes) >= carried.MAX_NODES:
             self._gave_up = True
             return False
-        self._new[name] = text, node
-        self._names.append(name)
-        self._texts.append(text)
+        self._new[len(self._nodes)] = node
+        self._nodes.append(Familiar(text, name.decode(), -1))
         return True
 
 

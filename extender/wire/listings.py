@@ -69,6 +69,11 @@ class Listing:
                 self._rows = None
         return self._rows
 
+    def place(self, table: NodeTable, rows: Sequence[int]) -> None:
+        """Where the names are in a table, each of them once, is known already."""
+        self._layout, self._once, self._distinct = table.layout, True, True
+        self._rows = Rows(rows, len(table), whole=len(rows) == len(table))
+
     def passing(self, passes: bytes, text: bytes) -> "Listing":
         """Those of the names that pass, without looking them up again; `text` is their JSON."""
         listing = Listing(list(compress(self.names, passes)), text)

@@ -4,11 +4,8 @@ import json
 
 import pytest
 
-from extender.model.core_v1 import Node
 from extender.wire import carried
-from extender.wire.carried import Arrived, Carried, KnownNodes
-
-New = dict[bytes, tuple[bytes, Node]]
+from extender.wire.carried import Arrived, Carried, Familiar, KnownNodes
 
 
 def node(name: str, beat: str = "0", taint: str = "") -> bytes:
@@ -22,9 +19,10 @@ def named(text: bytes) -> bytes:
     return name.encode()
 
 
-def arrived(names: list[bytes], texts: list[bytes], new: New | None = None) -> Arrived:
+def arrived(names: list[bytes], texts: list[bytes]) -> Arrived:
     """Of which nothing is known for sure."""
-    return Arrived(b"", names, [b"," + text for text in texts], new or {}, 0)
+    nodes = [Familiar(b"," + t, n.decode(), -1) for n, t in zip(names, texts, strict=True)]
+    return Arrived(b"", nodes, {}, 0)
 
 
 def offered(known: KnownNodes, *nodes: bytes) -> Carried | None:
@@ -103,7 +101,7 @@ def test_a_node_that_was_decoded_is_not_decoded_again(
     known = KnownNodes()
 
     found = known.carried(
-        Arrived(b"", [b"a"], [text], {b"a": (text, decoded)}, known.version * since)
+        Arrived(b"", [Familiar(text, "a", -1)], {0: decoded}, known.version * since)
     )
 
     assert found is not None
@@ -160,7 +158,7 @@ def test_an_order_that_comes_again_is_kept_as_one_text(monkeypatch: pytest.Monke
     for order in (nodes, nodes[::-1], nodes[:1], nodes[1:]):
         read(known, *order)
         read(known, *order)
-    assert [order.names for order in known.orders] == [[b"b"], [b"a"]]
+    assert [order.listing.names for order in known.orders] == [["b"], ["a"]]
     assert known.orders[0].text == b"," + node("b") + carried.END
 
 
@@ -177,8 +175,8 @@ def test_orders_are_kept_as_far_as_they_fit(monkeypatch: pytest.MonkeyPatch) -> 
         read(known, *order)
         read(known, *order)
 
-    assert [order.names for order in known.orders] == [[b"a", b"b"]]
-    assert known.orders[0].texts == [b"," + node("a"), b"," + node("b")]
+    assert [order.listing.names for order in known.orders] == [["a", "b"]]
+    assert known.orders[0].text == b",".join((b"", node("a"), node("b"))) + carried.END
     assert not known.last.text
 
 

@@ -10,7 +10,7 @@ from extender.framework.interface import SUCCESS, unresolvable
 from extender.framework.rows import Rows
 from extender.model.core_v1 import Pod
 from extender.wire import fragments, listings, messages
-from extender.wire.carried import Arrived, KnownNodes
+from extender.wire.carried import Arrived, Familiar, KnownNodes
 from extender.wire.listings import Listing
 from extender.wire.messages import FilterArgs
 
@@ -199,8 +199,8 @@ ITEMS = [b'{"metadata":{"name":"%c"},"x":%d}' % (65 + i, i) for i in range(5)]
 @given(passes=st.lists(st.booleans(), min_size=5, max_size=5))
 def test_whole_nodes_return_as_they_came(passes: list[bool]) -> None:
     body = b'{"Pod":{},"Nodes":{"metadata":{},"items":[%b]},"NodeNames":null}' % b",".join(ITEMS)
-    names = [b"%c" % (65 + i) for i in range(5)]
-    known = KnownNodes().carried(Arrived(b"", names, [b"," + item for item in ITEMS], {}, 0))
+    nodes = [Familiar(b"," + item, chr(65 + i), -1) for i, item in enumerate(ITEMS)]
+    known = KnownNodes().carried(Arrived(b"", nodes, {}, 0))
     assert known is not None
     codes = bytes(not passing for passing in passes)
     texts = {1: "no"} if any(codes) else {}

@@ -101,9 +101,7 @@ def test_known_nodes_are_neither_copied_nor_decoded(
 
     assert isinstance(found, Arrived)
     assert not found.new
-    assert {*map(id, found.texts)} == {*map(id, known.texts.values())}
-    if body is WHOLE:
-        assert {*map(id, found.names)} == {*map(id, known.last.names)}
+    assert {*map(id, found.nodes)} == {*map(id, known.known.values())}
 
 
 @pytest.mark.parametrize("size", [1, 7, 100, 10_000])
@@ -113,7 +111,7 @@ def test_an_order_that_came_more_than_once_is_found_as_a_whole(size: int) -> Non
     for body, order in zip((WHOLE, SHORTER), known.orders, strict=True):
         found = taken(known, *(body[i : i + size] for i in range(0, len(body), size)))
         assert isinstance(found, Arrived)
-        assert found.texts is order.texts
+        assert found.nodes is order.nodes
 
 
 @pytest.mark.parametrize("size", [20, 100, 10_000])
@@ -141,14 +139,14 @@ def test_two_orders_are_not_mixed_up(size: int) -> None:
 
 def test_nothing_is_known_of_a_body_before_it_is_there() -> None:
     known = knowing(WHOLE).nodes
-    before = dict(known.texts), known.last.texts
+    before = dict(known.known), known.last.nodes
     reading = Intake(known)
     reading.feed(LONGER[:-1])
-    assert (known.texts, known.last.texts) == before
+    assert (known.known, known.last.nodes) == before
 
     reading.feed(LONGER[-1:])
     reading.end()
-    assert (known.texts, known.last.texts) == before
+    assert (known.known, known.last.nodes) == before
 
 
 @pytest.mark.parametrize(
