@@ -166,7 +166,7 @@ class NodeTable:
             ]
             self.rows = dict(zip(names_anew, self.rows.values(), strict=True))
             self._scattered = 0
-        if not once:
+        if not once or len(names) != len(self.nodes):
             return self._places(names), False
         left = self.rows.copy()
         try:
@@ -174,7 +174,7 @@ class NodeTable:
             rows = list(map(left.pop, names))
         except KeyError:
             return self._places(names), False
-        return rows, len(rows) == len(self.nodes)
+        return rows, True
 
     def _places(self, names: Sequence[str]) -> Sequence[int]:
         rows = self.rows

@@ -79,13 +79,14 @@ def test_places_of_names_however_they_came() -> None:
     table.put("new", some_nodes(node_json("new"))[0])
 
     assert table.places(["new"], once=False) == ([2], False)
-    assert table.places(["new", "n0"], once=True) == ([2, 0], False)
+    assert table.places(["new", "n0"], once=True) == ((2, 0), False)
     assert table.places(["n0", "n1", "n0"], once=True) == ((0, 1, 0), False)
+    assert table.places(["n0", "new", "n1"], once=True) == ([0, 2, 1], True)
     table.remove("n1")
-    assert table.places(["new", "n0"], once=True) == ([2, 0], False)
+    assert table.places(["new", "n0"], once=True) == ((2, 0), False)
     for once in (False, True):
         with pytest.raises(KeyError):
-            table.places(["n0", "other"], once=once)
+            table.places(["n0", "new", "other"], once=once)
 
 
 def test_rows_that_have_changed_since() -> None:
