@@ -45,6 +45,8 @@ class Thread(Generic[Q, A]):
     kept: bool = False  # whether it can be recalled; if not, its answers take no room
     counted: int = 0  # of the answers, those that the memory knows of
     weight: int = 0
+    # For a column at an epoch: the number that stands for all answers, see `outcomes`.
+    kind: tuple[int, int] = (0, 0)
 
     def answered(
         self,

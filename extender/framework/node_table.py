@@ -7,7 +7,7 @@ changes changes its row, and nothing is made anew.
 
 from collections import Counter, OrderedDict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from itertools import compress, count
+from itertools import compress, count, islice
 from operator import itemgetter
 from typing import Final
 
@@ -17,6 +17,8 @@ from extender.framework.row_changes import RowChanges
 MAX_COLUMNS: Final = 64
 # As many codes as a byte has; a column with more keys is one of integers.
 MAX_NARROW: Final = 256
+# So many more codes than half of all may be unused.
+MAX_UNUSED: Final = 32
 # The code of a row without a node.
 EMPTY: Final = 0
 # And its key, which no node has.
@@ -48,6 +50,8 @@ class Column:
             codes = iter([EMPTY if node is None else next(codes) for node in nodes])
         self.narrow = len(self) <= MAX_NARROW
         self._codes: bytearray | list[int] = bytearray(codes) if self.narrow else list(codes)
+        self.epoch = next(_NUMBERS)  # changes when there is a new code
+        self._unused = 0  # codes that no row has any more
         self.stale.clear()
 
     def __len__(self) -> int:
@@ -67,6 +71,10 @@ class Column:
         keys = zip(count(), self._keys, self._samples, strict=False)
         return compress(keys, [EMPTY, *self._counts[1:]])  # type: ignore[arg-type]
 
+    def known(self) -> Iterator[tuple[int, Hashable, NodeInfo]]:
+        """All codes as `present` has them, those that no row has any more too."""
+        return islice(zip(count(), self._keys, self._samples, strict=False), 1, None)  # type: ignore[arg-type]
+
     def translated(self, table: bytearray) -> bytes | bytearray:
         """For every row what the table has at its code; the table reaches to the last code."""
         if self.narrow:
@@ -79,14 +87,20 @@ class Column:
 
     def refresh(self, nodes: Sequence[NodeInfo | None]) -> None:
         """Look at the rows that have changed."""
-        if len(self.stale) > len(nodes) // 4 or len(self) > 2 * len(nodes) + MAX_NARROW:
+        if len(self.stale) > len(nodes) // 4 or 2 * self._unused > len(self) + MAX_UNUSED:
             self._build(nodes)
         while self.stale:
             row = self.stale.pop()
-            self._counts[self._codes[row]] -= 1
+            self._count(self._codes[row], -1)
             node = nodes[row]
             self._codes[row] = code = EMPTY if node is None else self._code(node)
-            self._counts[code] += 1
+            self._count(code, 1)
+
+    def _count(self, code: int, change: int) -> None:
+        before = self._counts[code]
+        self._counts[code] = before + change
+        if code and not (before and before + change):
+            self._unused -= change
 
     def _code(self, node: NodeInfo) -> int:
         (key,) = self._facet.column((node,))
@@ -96,6 +110,8 @@ class Column:
             self._keys.append(key)
             self._samples.append(node)
             self._counts.append(0)
+            self._unused += 1
+            self.epoch = next(_NUMBERS)
             if self.narrow and len(self) > MAX_NARROW:
                 self.narrow = False
                 self._codes = list(self._codes)

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final
 
-from extender.framework import judgement, preference, rejudgement, runner
+from extender.framework import judgement, preference, runner
 from extender.framework.interface import Code, ExtensionPoint, Plugin, Profile, Status
 from extender.framework.judgement import Judgement
 from extender.framework.ledger import Clock, Evaluation, Ledger, untimed
 from extender.framework.memory import Memories, Thread, weight_of
 from extender.framework.node_table import NodeTable
+from extender.framework.outcomes import Outcome, Outcomes
 from extender.framework.preference import Preference, ScoreThread
 from extender.framework.recent import Recent
 from extender.framework.runner import FilterThread
@@ -44,9 +45,13 @@ class FilterPrecedent:
     repeated: bool = False
     version: int = 0
     most: int = 0
-    judgement: Judgement | None = None
+    outcome: Outcome = field(default_factory=Outcome)
     last: Counted | None = None
-    told: tuple[Hashable, ...] = ()  # the key of the answer that was given last
+
+    @property
+    def judgement(self) -> Judgement | None:
+        """None: the nodes are to be judged one by one."""
+        return self.outcome.judgement
 
 
 @dataclass(slots=True, eq=False)
@@ -90,6 +95,7 @@ class Precedents:
         self._memories = memories
         self._clock = clock
         self._serials = count(1)
+        self._outcomes = Outcomes(clock)
         self._filters: Recent[Hashable, FilterPrecedent] = Recent(MAX_PRECEDENTS, MAX_BYTES)
         self._scorers: Recent[Hashable, ScorePrecedent] = Recent(MAX_PRECEDENTS, MAX_BYTES)
 
@@ -114,26 +120,17 @@ class Precedents:
             found.repeated = True
             found.parsing = untimed(found.parsing)
         if found.version != table.version or (found.judgement is None and most > found.most):
-            found.judgement = self._judged(found, table, most)
+            if found.settled is not None:
+                settled = judgement.settled(found.settled, table)
+                found.outcome = Outcome(table.version, settled)
+            else:
+                found.outcome = self._outcomes.of(
+                    found.threads, table, most=most, before=found.outcome
+                )
             found.version, found.most = table.version, most
             for _, _, thread in found.threads:
                 self._memories.filtering.note_answers(thread)
         return found
-
-    def _judged(self, found: FilterPrecedent, table: NodeTable, most: int) -> Judgement | None:
-        if found.settled is not None:
-            return judgement.settled(found.settled, table)
-        again = None
-        if found.judgement is not None:
-            again = rejudgement.rejudge(
-                found.judgement,
-                found.threads,
-                table,
-                since=found.version,
-                most=most,
-                clock=self._clock,
-            )
-        return again or judgement.judge(found.threads, table, most=most, clock=self._clock)
 
     def score(
         self, profile: Profile, pod: Pod, snapshot: Snapshot, table: NodeTable, *, most: int

@@ -72,7 +72,7 @@ class Bulk:
             if order == ANY_ORDER or case.listing.kept:
                 self._supersede(case.precedent, told)
                 self._keep(key, told)
-        case.precedent.told = key
+        case.precedent.outcome.told = key
         return case.in_order(told) if order == ANY_ORDER else case.with_nodes(told)
 
     def _filtered(
@@ -107,9 +107,9 @@ class Bulk:
 
         So their memory is used again while it is warm. The first of them may be others', too.
         """
-        before = self._answers.get(precedent.told) if told.retold else None
+        before = self._answers.get(precedent.outcome.told) if told.retold else None
         if before is not None and before.retold:
-            self._answers.drop(precedent.told)
+            self._answers.drop(precedent.outcome.told)
 
     def _retold(
         self,
@@ -119,7 +119,7 @@ class Bulk:
         texts: Mapping[int, str],
     ) -> bytes | None:
         """The answer that was given before, changed in some places if they differ in few."""
-        last = case.precedent.told
+        last = case.precedent.outcome.told
         before = self._answers.get(last) if last[:2] == key[:2] else None
         if before is None or not (case.rows.whole or case.listing.distinct):
             return None

@@ -191,3 +191,34 @@ def test_columns_are_what_they_would_be_if_made_anew(
         assert {name: by_row[row] for name, row in table.rows.items()} == {
             name: facet.column([node])[0] for name, node in there.items()
         }
+
+
+def test_codes_that_no_row_has_are_known_until_they_are_too_many() -> None:
+    table = NodeTable(tiers(*"abcde"))
+    column = table.column(BY_TIER)
+    epoch = column.epoch
+
+    def moved(tier: str) -> int:
+        table.put("n0", tiers(tier)[0])
+        return table.column(BY_TIER).epoch
+
+    assert moved("e") == epoch
+    assert [key for _, key, _ in column.known()] == [(tier,) for tier in "abcde"]
+    assert [key for _, key, _ in column.present()] == [(tier,) for tier in "bcde"]
+    assert moved("a") == epoch
+    assert moved("new") != epoch
+    for number in range(2 * node_table.MAX_UNUSED):
+        moved(str(number))
+        assert len(column) <= 2 * len(table) + 2 * node_table.MAX_UNUSED
+    assert {*keys_of(table, BY_TIER)} <= {key for _, key, _ in column.known()}
+
+
+def test_codes_that_rows_have_stay_as_they_are_however_many() -> None:
+    table = NodeTable(tiers(*["x"] * 80))
+    table.column(BY_TIER)
+    for number in range(70):
+        table.put(f"n{number}", tiers(*map(str, range(80)))[number])
+        table.column(BY_TIER)
+
+    keys = [key for _, key, _ in table.column(BY_TIER).known()]
+    assert keys == [("x",), *((str(number),) for number in range(70))]
