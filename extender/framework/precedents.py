@@ -25,7 +25,7 @@ from extender.model.core_v1 import Pod
 
 MAX_PRECEDENTS: Final = 1_024
 MAX_BYTES: Final = 16 << 20
-# What a precedent takes beside a byte a row, roughly.
+# What a precedent takes beside its rows and its rules, roughly.
 _USUAL_BYTES: Final = 4_096
 
 
@@ -115,7 +115,7 @@ class Precedents:
             found = self._parse_filters(profile, pod, snapshot)
             if found is None:
                 return None
-            self._filters.put(key, found, len(table) + _USUAL_BYTES + _weight(rules))
+            self._filters.put(key, found, _room(table, rules))
         elif not found.repeated:
             found.repeated = True
             found.parsing = untimed(found.parsing)
@@ -145,7 +145,7 @@ class Precedents:
             found = self._parse_scorers(profile, pod, snapshot)
             if found is None:
                 return None
-            self._scorers.put(key, found, len(table) + _USUAL_BYTES + _weight(rules))
+            self._scorers.put(key, found, _room(table, rules))
         if found.version != table.version or (found.preference is None and most > found.most):
             found.version, found.most = table.version, most
             found.preference = preference.prefer(found.threads, table, most=most)
@@ -200,8 +200,9 @@ class Precedents:
         )
 
 
-def _weight(rules: Iterable[Hashable]) -> int:
-    return sum(map(weight_of, rules))
+def _room(table: NodeTable, rules: Iterable[Hashable]) -> int:
+    """A byte a row for what is said, another for what was told last, and the rules."""
+    return 2 * len(table) + _USUAL_BYTES + sum(map(weight_of, rules))
 
 
 def _rules(plugins: Iterable[Plugin], pod: Pod) -> tuple[Hashable, ...] | None:
