@@ -20,6 +20,7 @@ from extender.server.answers import Answer
 from extender.server.profiles import Profiles
 from extender.server.verbs import Verbs
 from extender.wire import messages
+from extender.wire.intake import Body
 from tests.builders import (
     JSON,
     node_json,
@@ -114,6 +115,7 @@ ASKS = st.fixed_dictionaries(
         "mode": st.sampled_from(["names", "names", "nodes"]),
         "names": st.one_of(st.just(NAMES), st.just(NAMES), st.permutations(NAMES), ASKED),
         "spaced": st.sampled_from([False, False, False, True]),
+        "streamed": st.booleans(),
     }
 )
 STEPS = st.lists(st.one_of(EVENTS, ASKS, ASKS), min_size=8, max_size=25)
@@ -156,7 +158,15 @@ class Cluster(FixedSource):
         return json.dumps(args, separators=None if ask["spaced"] else (",", ":")).encode()
 
 
-def told(verbs: Verbs, verb: str, body: bytes) -> tuple[object, ...]:
+def taken_in(verbs: Verbs, body: bytes) -> Body:
+    """As it comes from a body that is looked at while it arrives."""
+    intake = verbs.intake()
+    for at in range(0, len(body), 1_000):
+        intake.feed(body[at : at + 1_000])
+    return intake.end()
+
+
+def told(verbs: Verbs, verb: str, body: Body) -> tuple[object, ...]:
     """All that an answer says, but for the time that was taken."""
     answer: Answer = getattr(verbs, verb)(body)
     ledger = answer.ledger
@@ -217,7 +227,7 @@ def ask_in_turn(asking: tuple[JSON, ...], first: tuple[JSON, ...], steps: list[A
         # Fresh each time, and each node by itself.
         plain = Verbs(others, Profiles(Config()), min_nodes=1_000_000)
 
-        answer = told(fast, step["verb"], body)
+        answer = told(fast, step["verb"], taken_in(fast, body) if step["streamed"] else body)
 
         assert answer == told(plain, step["verb"], body)
         document: Any = answer[0]
