@@ -63,7 +63,10 @@ class Tolerations:
         return False
 
     def _any_tolerates(self, taint: Taint, noticed: Noticed) -> bool:
-        return any(m.addresses(taint) and m.accepts(taint, noticed) for m in self.matchers)
+        for matcher in self.matchers:
+            if matcher.addresses(taint) and matcher.accepts(taint, noticed):
+                return True
+        return False
 
     def addresses(self, taint: Taint) -> bool:
         """Whether any toleration speaks of the taint, matching or not."""

@@ -605,3 +605,19 @@ def test_a_batch_that_takes_more_effort_than_is_left_is_not_begun() -> None:
     assert settings.effort.left == 10
     assert len(scorer.score_all(nodes)) == 5
     assert settings.effort.left == 0
+
+
+def test_a_batch_tells_what_it_noticed_of_all_taints_up_to_the_refusal() -> None:
+    pod = a_pod(toleration("sla", "Gt", "5"), toleration("sla", "Exists"))
+    nodes = some_nodes(
+        node_json("passes", taint("sla", "odd")),
+        node_json("refused", taint("sla", "odd"), taint("gpu"), taint("sla", "never read")),
+        node_json("plain", taint("gpu")),
+    )
+    question: Any = question_of(NARROW, pod)
+    odd = frozenset({Finding("taint", "integer", "sla", "odd")})
+    statuses = question.filter_all(nodes)
+
+    no = refused("node(s) had untolerated taint {gpu: }")
+    assert statuses == [SUCCESS, no, no]
+    assert [status.findings for status in statuses] == [odd, odd, set()]
