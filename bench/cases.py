@@ -76,10 +76,10 @@ class Scripts:
                     body = self.names.body(self.new_workload().pod(), shuffled=shuffled)
                     yield Step(new, verb, body)
 
-    def idle_round(self, pods: int = PODS) -> Iterator[Step]:
+    def idle_round(self, extender: str, pods: int = PODS) -> Iterator[Step]:
         """For a server that lets every node pass: what reading and writing names takes."""
         for verb in VERBS:
-            case = title(verb, f"{self.nodes} names", "an extender that judges nothing")
+            case = title(verb, f"{self.nodes} names", extender)
             workload = self.new_workload()
             for _ in range(pods):
                 yield Step(case, verb, self.names.body(workload.pod(), shuffled=True))

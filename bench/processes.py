@@ -5,10 +5,11 @@ Each is a process of its own, so that what one costs is not counted as another's
 
 import contextlib
 import json
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
@@ -55,7 +56,13 @@ class Child:
 @contextlib.contextmanager
 def child(*command: str, listeners: int = 1) -> Iterator[Child]:
     """One of our modules, once it says that it listens; ended on the way out."""
-    argv = [sys.executable, "-m", *command]
+    with started([sys.executable, "-m", *command], listeners) as made:
+        yield made
+
+
+@contextlib.contextmanager
+def started(argv: Sequence[str], listeners: int = 1) -> Iterator[Child]:
+    """A server, once it says where it listens; ended on the way out."""
     with subprocess.Popen(  # noqa: S603 - our own modules
         argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
@@ -64,7 +71,7 @@ def child(*command: str, listeners: int = 1) -> Iterator[Child]:
             for _ in range(listeners):
                 line = process.stdout.readline() if process.stdout else ""
                 if " listening on " not in line:
-                    raise SystemExit(f"{' '.join(command)} did not start: {line!r}")
+                    raise SystemExit(f"{' '.join(argv)} did not start: {line!r}")
                 made.addresses.append(line.split(" listening on ")[1].split()[0])
             yield made
         finally:
@@ -75,6 +82,17 @@ def child(*command: str, listeners: int = 1) -> Iterator[Child]:
 def floor() -> contextlib.AbstractContextManager[Child]:
     """The floor."""
     return child("bench.floor")
+
+
+def go_extender(folder: Path) -> contextlib.AbstractContextManager[Child] | None:
+    """An extender in Go that judges nothing; None where there is no Go to build it."""
+    go = shutil.which("go")
+    if go is None:
+        return None
+    program = folder / "go-extender"
+    source = Path(__file__).parent / "go_extender" / "main.go"
+    subprocess.run([go, "build", "-o", program, source], check=True)  # noqa: S603 - our own source
+    return started([str(program)])
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ no cluster at all.
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -70,8 +71,14 @@ class Ratios:
         with ExitStack() as stack:
             pair, _ = self._watching(stack)
             self._rounds(pair, lambda: self._scripts.names_round(self._size.calls))
-            idle = self._pair(stack, stack.enter_context(processes.floor()))
-            self._rounds(idle, lambda: self._scripts.idle_round(self._size.calls))
+            idle = {"an extender that judges nothing": processes.floor()}
+            if (in_go := processes.go_extender(self._folder)) is not None:
+                idle["an extender in Go that judges nothing"] = in_go
+            else:
+                self._progress("not measured: an extender in Go, as there is no Go here")
+            for name, process in idle.items():
+                pair = self._pair(stack, stack.enter_context(process))
+                self._rounds(pair, partial(self._scripts.idle_round, name, self._size.calls))
 
     def _refused(self) -> None:
         with ExitStack() as stack:
