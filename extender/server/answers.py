@@ -1,6 +1,7 @@
 """An answer to kube-scheduler, and what follows from a verdict on all nodes of a request."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import compress
 from typing import Final
 
@@ -120,8 +121,13 @@ def _resources(args: FilterArgs, verdict: Verdict) -> frozenset[str]:
     """What the refusals depend on, and may be on its way to us."""
     if verdict.settled is not None and verdict.settled.plugin not in _BY_CLUSTER:
         return frozenset()  # a rule of the pod itself cannot be read
-    found = plugins.resources(verdict.plugins)
+    found = _watched_for(verdict.plugins)
     if verdict.unknown:
         found |= {"nodes"}
     # Nobody knows the nodes better than a request that carries them.
     return found if args.raw is None else found - {"nodes"}
+
+
+@lru_cache(maxsize=64)
+def _watched_for(names: frozenset[str]) -> frozenset[str]:
+    return plugins.resources(names)
