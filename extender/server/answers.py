@@ -14,6 +14,7 @@ from extender.framework.runner import FilterResult
 from extender.framework.snapshot import NodeInfo, Snapshot
 from extender.model.core_v1 import Pod
 from extender.wire import messages
+from extender.wire.fragments import Pieces
 from extender.wire.messages import FilterArgs
 
 CUT_OFF: Final = "no node passes as the cluster last was, and the API server is out of reach"
@@ -36,7 +37,7 @@ class Answer(Struct, frozen=True, gc=False):
     resources: frozenset[str] = frozenset()
     generation: int | None = None
     unsettled: bool = False  # only pods in flight stand in the way
-    ahead: Sequence[bytes] = ()  # what stands before `body`: whole nodes of the request
+    ahead: Pieces = ()  # what stands before `body`: whole nodes of the request
 
 
 class Verdict(Struct, frozen=True, gc=False):
@@ -51,7 +52,7 @@ class Verdict(Struct, frozen=True, gc=False):
     unknown: bool = False  # a node was not known
     unsettled: bool = False  # a pod in flight stands in the way somewhere
     passing: Sequence[NodeInfo] = ()
-    ahead: Sequence[bytes] = ()  # what stands before `body`
+    ahead: Pieces = ()  # what stands before `body`
 
 
 def verdict_of(args: FilterArgs, nodes: Sequence[NodeInfo | None], result: FilterResult) -> Verdict:

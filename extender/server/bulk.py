@@ -23,7 +23,7 @@ from extender.match.findings import Finding
 from extender.server.answers import Verdict
 from extender.server.cases import ANY_ORDER, AnswerKey, Case, Told
 from extender.wire import fragments, messages
-from extender.wire.fragments import Hosts, Refused
+from extender.wire.fragments import Hosts, Pieces, Refused
 from extender.wire.listings import Listing
 from extender.wire.messages import FilterArgs
 
@@ -85,21 +85,26 @@ class Bulk:
         present = judgement.present(codes)
         texts = messages.reason_texts(present, brief=judgement.collapsed is not None)
         passes = codes.translate(_PASSES)
-        body = self._retold(case, key, codes, texts)
-        retold = body is not None
-        if body is None:
+        base, pieces = self._retold(case, key, codes, texts)
+        retold = base is not None
+        if not retold:
             refused = self._refused_of(case, judgement, key, codes, texts)
-            body = case.framed(key, passes, refused)
+            pieces = (case.framed(key, passes, refused),)
+        elif case.carried is not None or 0 in codes:
+            # What is put ahead of an answer is in the way there.
+            base, pieces = None, (b"".join(pieces),)
         return Told(
-            body,
+            bytes(pieces[-1]),
             judgement.evaluations(codes),
             passes,
             int.from_bytes(passes, "little").bit_count(),
             frozenset(status.plugin for status in present.values()),
             frozenset[Finding]().union(*(status.findings for status in present.values())),
+            ahead=pieces[:-1],
             codes=codes,
             texts=texts,
             retold=retold,
+            base=base,
         )
 
     def _supersede(self, precedent: FilterPrecedent, told: Told) -> None:
@@ -117,14 +122,16 @@ class Bulk:
         key: AnswerKey,
         codes: bytes,
         texts: Mapping[int, str],
-    ) -> bytes | None:
-        """The answer that was given before, changed in some places if they differ in few."""
+    ) -> tuple[Told | None, Pieces]:
+        """The first of the answers before that differs in few places, and how this one is it."""
         last = case.precedent.outcome.told
         before = self._answers.get(last) if last[:2] == key[:2] else None
-        if before is None or not (case.rows.whole or case.listing.distinct):
-            return None
-        changes = fragments.text_changes(before.codes, before.texts, codes, texts)
-        return None if changes is None else fragments.retold(before.body, case.names(key), changes)
+        if before is not None and (case.rows.whole or case.listing.distinct):
+            base = before.base or before
+            pieces = base.changed(case.names(key), codes, texts)
+            if pieces is not None:
+                return base, pieces
+        return None, ()
 
     def _refused_of(
         self,

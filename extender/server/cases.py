@@ -15,6 +15,7 @@ from extender.framework.snapshot import NodeInfo
 from extender.match.findings import Finding
 from extender.wire import fragments, messages
 from extender.wire.carried import Carried
+from extender.wire.fragments import Pieces
 from extender.wire.listings import Listing
 
 # What an answer takes beside its body, roughly.
@@ -37,15 +38,24 @@ class Told(Struct, frozen=True, gc=False):
     passed: int = 0
     plugins: frozenset[str] = frozenset()  # that refused a node
     findings: frozenset[Finding] = frozenset()
-    ahead: Sequence[bytes] = ()  # what stands before `body`: whole nodes of the request
+    ahead: Pieces = ()  # what stands before `body`: whole nodes, or most of an answer before
     codes: bytes = b""  # of each name, and the text that is told for each code
     texts: Mapping[int, str] = {}
-    retold: bool = False  # made from the answer before
+    retold: bool = False  # made from an answer before
+    base: "Told | None" = None  # which is that one, where most of it is still there
 
     @property
     def weight(self) -> int:
         """How much room it takes."""
-        return len(self.body) + len(self.passes) + len(self.codes) + _USUAL_BYTES
+        size = len(self.body) if self.base is None else len(self.base.body)
+        return size + len(self.passes) + len(self.codes) + _USUAL_BYTES
+
+    def changed(
+        self, names: Sequence[str], codes: bytes, texts: Mapping[int, str]
+    ) -> Pieces | None:
+        """The same but for the texts of some refusals; None if there is another difference."""
+        changes = fragments.text_changes(self.codes, self.texts, codes, texts)
+        return None if changes is None else fragments.retold(self.body, names, changes)
 
 
 class Case(Struct, Generic[P], frozen=True, gc=False):

@@ -20,7 +20,7 @@ _HEAD: Final = (
 class Reply(web.StreamResponse):
     """200 with this JSON."""
 
-    def __init__(self, *pieces: bytes) -> None:
+    def __init__(self, *pieces: bytes | memoryview) -> None:
         super().__init__()
         self._pieces = pieces
         self._request: web.BaseRequest | None = None

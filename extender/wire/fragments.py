@@ -17,6 +17,9 @@ from extender.wire import listings, messages
 from extender.wire.carried import Carried
 from extender.wire.listings import NAMES_END, NAMES_HEAD, Listing
 
+# What an answer is made of, one behind the other.
+Pieces = Sequence[bytes | memoryview]
+
 _ENCODER: Final = msgspec.json.Encoder()
 _REFUSED: Final = NAMES_END + b',"FailedAndUnresolvableNodes":{'
 _TAIL: Final = b'},"Error":""}'
@@ -70,8 +73,8 @@ def text_changes(
     return changes
 
 
-def retold(body: bytes, names: Sequence[str], changes: Sequence[tuple[int, str, str]]) -> bytes:
-    """The same answer to `/filter` but for the texts of some refusals.
+def retold(body: bytes, names: Sequence[str], changes: Sequence[tuple[int, str, str]]) -> Pieces:
+    """The same answer to `/filter` but for the texts of some refusals, without a copy of the rest.
 
     `changes` are places among the names, each with the text that was told and the one that is to
     be. Mostly the members of an answer are in the order of the names.
@@ -92,7 +95,7 @@ def retold(body: bytes, names: Sequence[str], changes: Sequence[tuple[int, str, 
     for at, old, new in sorted(found):
         pieces += view[done:at], _ENCODER.encode(new)
         done = at + len(_ENCODER.encode(old))
-    return b"".join((*pieces, view[done:]))
+    return [*pieces, view[done : -len(_TAIL)], _TAIL]
 
 
 def _passing(listing: Listing, passes: bytes) -> bytes:
@@ -104,7 +107,7 @@ def _passing(listing: Listing, passes: bytes) -> bytes:
     return f'["{passing}"]'.encode()
 
 
-def carried_nodes(carried: Carried, passes: bytes) -> Sequence[bytes]:
+def carried_nodes(carried: Carried, passes: bytes) -> Pieces:
     """How an answer to `/filter` for whole nodes begins: those that pass return as they came."""
     pieces: list[bytes] = list(map(itemgetter(0), compress(carried.familiar, passes)))
     head = b'{"Nodes":{"items":['

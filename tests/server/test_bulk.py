@@ -149,7 +149,8 @@ def told_alike(asked: Cluster, *, names: tuple[str, ...] = NAMES) -> JSON:
     plain = Cluster()
     plain.cache = asked.cache
     plain.verbs = Verbs(plain, Profiles(Config()), min_nodes=100)
-    found: JSON = json.loads(asked.ask("filter", names=names).body)
+    answer = asked.ask("filter", names=names)
+    found: JSON = json.loads(b"".join((*answer.ahead, answer.body)))
     assert found == json.loads(plain.ask("filter", names=names).body)
     return found
 
@@ -222,9 +223,22 @@ def test_of_answers_that_follow_from_each_other_the_first_and_the_last_are_kept(
         last = asked.ask("filter")
 
     assert len(asked.verbs._bulk._answers) == 2
-    assert asked.ask("filter").body is last.body
+    assert asked.ask("filter").ahead is last.ahead
     asked.put(node_json("b", SLA))
     assert asked.ask("filter").body is first.body
+
+
+def test_an_answer_with_many_changes_is_told_from_scratch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fragments, "MAX_CHANGES", 2)
+    asked = Cluster(*(node_json(name, SLA) for name in "abcdefghijklmnop"))
+    made_of = []
+    for number, name in enumerate("abcdef"):
+        asked.put(node_json(name, taint("other", str(number))))
+        told_alike(asked, names=tuple("abcdefghijklmnop"))
+        made_of.append(len(asked.ask("filter", names=tuple("abcdefghijklmnop")).ahead))
+
+    # One piece before and one for each change, and one behind them all.
+    assert made_of == [0, 3, 5, 0, 3, 5]
 
 
 def test_an_event_that_lets_a_node_pass_makes_another_answer() -> None:

@@ -90,7 +90,7 @@ def test_an_answer_is_changed_where_texts_change(names: list[str], data: st.Data
     flipped = [bool(a) != bool(b) for a, b in zip(before, now, strict=True)]
     assert (changes is None) == any(flipped)
     if changes is not None:
-        body = fragments.retold(answer(listing, before, told), names, changes)
+        body = b"".join(fragments.retold(answer(listing, before, told), names, changes))
         assert body == answer(listing, now, texts)
 
 
@@ -105,7 +105,7 @@ def test_members_of_very_different_length_are_found_all_the_same() -> None:
     changes = fragments.text_changes(before, {1: "x", 2: texts[2]}, now, texts)
 
     assert changes == [(999, texts[2], "z"), (899, "x", "z")]
-    body = fragments.retold(answer(listing, before, texts), names, changes)
+    body = b"".join(fragments.retold(answer(listing, before, texts), names, changes))
     assert body == answer(listing, now, texts)
 
 
@@ -134,7 +134,7 @@ def test_what_one_plugin_refuses_stands_behind_the_others(
         now = bytes(last[0] if code else 0 for code in codes)
         changes = fragments.text_changes(codes, texts, now, texts)
         assert changes is not None
-        body = fragments.retold(fragments.refusals(members), names, changes)
+        body = b"".join(fragments.retold(fragments.refusals(members), names, changes))
         found = json.loads(body)["FailedAndUnresolvableNodes"]
         assert found == dict.fromkeys(told, texts[last[0]])
 
