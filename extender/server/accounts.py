@@ -31,9 +31,18 @@ class Accounts:
         self._callers = callers
         self._notices = Notices()
 
-    def enter(self, request: web.BaseRequest, verb: str, answer: Answer, seconds: float) -> None:
-        """Enter a call that was answered."""
+    def enter(
+        self,
+        request: web.BaseRequest,
+        verb: str,
+        answer: Answer,
+        seconds: float,
+        held: str | None,
+    ) -> None:
+        """Enter a call that was answered, and what came of holding the answer."""
         metrics = self._metrics
+        if held is not None:
+            metrics.count_catch_up(held)
         metrics.count_request(verb, answer.mode, answer.nodes, seconds)
         if answer.ledger is not None:
             metrics.count_call(answer.ledger, self._profile_label(answer.pod))
@@ -50,10 +59,6 @@ class Accounts:
         """Enter a call that got no answer, or only a sentence."""
         self._metrics.requests.labels(verb, "", status.value).inc()
         log.warning(verb, extra={"fields": {"code": status.value, **fields}})
-
-    def caught_up(self, result: str) -> None:
-        """Enter what came of holding a refusal."""
-        self._metrics.count_catch_up(result)
 
     def _log_ledger(self, verb: str, ledger: Ledger) -> None:
         for fault in ledger.faults:

@@ -61,17 +61,26 @@ class CatchUp:
         self._news = Allowance(seconds, clock)
         self._in_flight = Allowance(IN_FLIGHT_SECONDS, clock)
 
+    def decide(self, answer: Answer) -> Literal["hold", "skipped"] | None:
+        """Whether to hold an answer, or whether it would be if there was time; None: no reason to.
+
+        Asked apart, because next to all answers are not held and nobody should wait for that.
+        """
+        if answer.generation is None or answer.passed or not answer.nodes:
+            return None
+        allowance = self._in_flight if answer.unsettled else self._news
+        if self._source is None or not allowance.seconds:
+            return None
+        return "hold" if allowance.suffices() else "skipped"
+
     async def hold(
         self, answer: Answer, judge: Callable[[], Answer]
     ) -> tuple[Answer, Result | None]:
         """The answer, or a later one that lets a node pass; and what came of holding it."""
+        decision = self.decide(answer)
+        if self._source is None or decision != "hold" or answer.generation is None:
+            return answer, "skipped" if decision else None
         allowance = self._in_flight if answer.unsettled else self._news
-        if self._source is None or not allowance.seconds or answer.generation is None:
-            return answer, None
-        if answer.passed or not answer.nodes:
-            return answer, None
-        if not allowance.suffices():
-            return answer, "skipped"
         begun = self._clock()
         until = begun + allowance.seconds
         while (left := until - self._clock()) > 0:

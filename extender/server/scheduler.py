@@ -92,8 +92,9 @@ class SchedulerDoor(Door):
             except DeferredError as deferred:
                 await self._verbs.expressions.work_off(deferred.work)
                 result = answer(body)
-            if result.generation is not None:  # a refusal that news could change
-                result = await self._held(result, body)
+            held: str | None = self._catch_up.decide(result)
+            if held == "hold":
+                result, held = await self._catch_up.hold(result, lambda: self._verbs.filter(body))
         except tuple(STATUS_OF_FAULT) as exc:
             return self._refuse(request, verb, STATUS_OF_FAULT[type(exc)], str(exc))
         except Exception as exc:  # noqa: BLE001 - the door: whatever breaks below ends here
@@ -102,14 +103,8 @@ class SchedulerDoor(Door):
         # In the next turn of the loop, when the answer is on its way; nothing that the client
         # sends after it is read before that.
         loop = asyncio.get_running_loop()
-        loop.call_soon(self._accounts.enter, request, verb, result, seconds)
+        loop.call_soon(self._accounts.enter, request, verb, result, seconds, held)
         return Reply(*result.ahead, result.body)
-
-    async def _held(self, result: Answer, body: Body) -> Answer:
-        result, held = await self._catch_up.hold(result, lambda: self._verbs.filter(body))
-        if held is not None:
-            self._accounts.caught_up(held)
-        return result
 
     def _fault(self, request: web.BaseRequest, verb: str, exc: Exception) -> web.StreamResponse:
         if isinstance(exc, LeewayError):
