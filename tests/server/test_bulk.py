@@ -352,3 +352,15 @@ def test_an_answer_is_what_the_encoder_writes() -> None:
 
     assert asked.ask("filter").body == plain.ask("filter").body
     assert messages.REASON_UNKNOWN_NODE in asked.ask("filter", names=("b", "new")).body.decode()
+
+
+def test_where_others_pass_a_changed_answer_is_one_piece() -> None:
+    asked = Cluster(*(node_json(name, SLA) for name in NAMES), node_json("d"))
+    names = (*NAMES, "d")
+    for _ in range(2):
+        asked.ask("filter", names=names)
+    asked.put(node_json("b", taint("other", "1")))
+    changed = told_alike(asked, names=names)
+
+    assert changed["FailedAndUnresolvableNodes"]["b"] == "node(s) had untolerated taint {other: 1}"
+    assert asked.ask("filter", names=names).ahead == ()
