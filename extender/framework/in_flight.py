@@ -7,8 +7,9 @@ seen on a node, when it is deleted, or after a while. Time is a parameter here.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct
 
 from extender.framework.node_info import NodeInfo
 from extender.framework.pods import Selection
@@ -21,8 +22,7 @@ MAX_RESERVATIONS: Final = 5_000
 MAX_UNCOUNTED: Final = 256
 
 
-@dataclass(slots=True, eq=False)
-class Reservation:
+class Reservation(Struct, eq=False):
     """Where one pod may be by now; without nodes it waits for others to arrive."""
 
     pod: str
@@ -33,7 +33,7 @@ class Reservation:
     nodes: Sequence[NodeInfo]
     selections: list[Selection]
     at: float
-    _domains: dict[Topology, tuple[int, frozenset[str | None]]] = field(default_factory=dict)
+    _domains: dict[Topology, tuple[int, frozenset[str | None]]] = {}
 
     def domains(self, topology: Topology) -> frozenset[str | None]:
         """The domains that the pod may be in; None for nodes that do not count."""

@@ -42,7 +42,8 @@ class Reply(web.StreamResponse):
         head = _HEAD % (size, _date(int(time.time())), self._connection(request))
         transport.writelines((head, *self._pieces))
         self._request = None
-        await request.writer.drain()
+        if transport.get_write_buffer_size():  # mostly the kernel has taken all of it
+            await request.writer.drain()
 
     def _connection(self, request: web.BaseRequest) -> bytes:
         """What differs from the habit of the client's version of HTTP has to be said."""

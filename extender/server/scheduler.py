@@ -72,14 +72,18 @@ class SchedulerDoor(Door):
 
         For three paths a look-up does what aiohttp's router does.
         """
-        answer = self._answer_of.get(request.path)
+        path = request.raw_path
+        answer = self._answer_of.get(path)
+        if answer is None:
+            path = request.path  # without a query
+            answer = self._answer_of.get(path)
         if answer is None:
             raise web.HTTPNotFound
         if request.method != hdrs.METH_POST:
             raise web.HTTPMethodNotAllowed(request.method, (hdrs.METH_POST,))
         if hdrs.EXPECT in request.headers:
             await doors.go_on(request)
-        return await self._answering(self._respond(request, request.path[1:], answer))
+        return await self._answering(self._respond(request, path[1:], answer))
 
     async def _respond(
         self, request: web.BaseRequest, verb: str, answer: Verb
