@@ -40,6 +40,10 @@ def short(found: Mapping[str, Any]) -> str:
             f"{listed['goal']:g}x",
         )
         lines.append(f"| {' | '.join(cells)} |")
+    in_go = found["cases"].get("filter, 5000 names, an extender in Go that judges nothing")
+    if in_go is not None:
+        p50, ratio = f"{in_go['leeway']['p50']:.2f} ms", f"{in_go['ratio']:.2f}x"
+        lines.append(f"| *filter by an extender in Go that judges nothing* | {p50} | {ratio} | | |")
     return "\n".join(lines) + "\n"
 
 
