@@ -43,7 +43,8 @@ def short(found: Mapping[str, Any]) -> str:
     in_go = found["cases"].get("filter, 5000 names, an extender in Go that judges nothing")
     if in_go is not None:
         p50, ratio = f"{in_go['leeway']['p50']:.2f} ms", f"{in_go['ratio']:.2f}x"
-        lines.append(f"| *filter by an extender in Go that judges nothing* | {p50} | {ratio} | | |")
+        # It was asked in shuffled order only, which is all the same to it.
+        lines.append(f"| *filter by an extender in Go that judges nothing* | {p50} | | {ratio} | |")
     return "\n".join(lines) + "\n"
 
 
