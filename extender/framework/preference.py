@@ -5,7 +5,7 @@ candidate, so what is kept of a row is which raw scores it has, as one code for 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -22,7 +22,7 @@ MAX_COMBINATIONS: Final = 256
 ScoreThread = tuple[int, NodeScorer, Thread[NodeScorer, Score]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Preference:
     """One combination of raw scores a row, as its place in `combinations`."""
 
@@ -30,17 +30,17 @@ class Preference:
     combinations: tuple[tuple[int, ...], ...]
     threads: tuple[ScoreThread, ...]
     # The last scale; mostly the next candidates have the same scores among them.
-    _scale: list[tuple[Sequence[int], bytes]] = field(default_factory=list)
+    _scale: tuple[Sequence[int], bytes] = (), b""
 
     def scale(self, codes: bytes) -> bytes:
         """What the extender gives to each of the codes that are among these, by code."""
         present = [code for code in range(len(self.combinations)) if code in codes]
-        if not self._scale or self._scale[0][0] != present:
+        if self._scale[0] != present:
             table = bytearray(MAX_COMBINATIONS)
             for code, score in self._scores(present).items():
                 table[code] = score
-            self._scale[:] = [(present, bytes(table))]
-        return self._scale[0][1]
+            self._scale = present, bytes(table)
+        return self._scale[1]
 
     def _scores(self, present: Sequence[int]) -> dict[int, int]:
         columns = list(zip(*(self.combinations[code] for code in present), strict=True))

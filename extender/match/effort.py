@@ -19,6 +19,13 @@ class Effort:
         """Whether so much may be spent."""
         return amount <= self.left
 
+    def spent_on_all(self, amount: int) -> bool:
+        """Spend so much, for many at once, if it may be spent; whether it was."""
+        affordable = self.affords(amount)
+        if affordable:
+            self.spend(amount)
+        return affordable
+
     def spend(self, amount: int) -> None:
         """So much is about to be done, a toleration asked about a taint being 1; or EffortError."""
         self.left -= amount

@@ -95,9 +95,8 @@ class _RequiredTerms(Struct, frozen=True, gc=False):
 
     def filter_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Status] | None:
         asked = EFFORT_OF_TERM * self.required.most * len(nodes)
-        if not self.effort.affords(asked):
+        if not self.effort.spent_on_all(asked):
             return None
-        self.effort.spend(asked)
         only = self.required.only
         if only is not None:
             noticed: Noticed = set()
@@ -125,9 +124,8 @@ class _PreferredTerms(Struct, frozen=True, gc=False):
 
     def score_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Score] | None:
         asked = EFFORT_OF_TERM * self.preferred.terms.most * len(nodes)
-        if not self.effort.affords(asked):
+        if not self.effort.spent_on_all(asked):
             return None
-        self.effort.spend(asked)
         only = self.preferred.terms.only
         if only is not None:
             noticed: Noticed = set()

@@ -91,9 +91,8 @@ class _HardTaints(Struct, frozen=True, gc=False):
 
     def filter_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Status] | None:
         compared = self.by_carrier.size * sum([len(node.taints.hard) for node in nodes])
-        if not self.settings.effort.affords(compared):
+        if not self.settings.effort.spent_on_all(compared):
             return None
-        self.settings.effort.spend(compared)
         refusal_of, no_execute = self.by_carrier.refusal, self.settings.no_execute
         alone: dict[Taint, Status] = {}  # what is to be said of a node with this taint only
         noticed: Noticed = set()
@@ -165,9 +164,8 @@ class _SoftTaints(Struct, frozen=True, gc=False):
 
     def score_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Score] | None:
         compared = len(self.tolerations.matchers) * sum([len(node.taints.soft) for node in nodes])
-        if not self.effort.affords(compared):
+        if not self.effort.spent_on_all(compared):
             return None
-        self.effort.spend(compared)
         return [self._judged(node.taints.soft) for node in nodes]
 
     def _judged(self, soft: tuple[Taint, ...]) -> Score:

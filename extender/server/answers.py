@@ -37,7 +37,7 @@ class Answer(Struct, frozen=True, gc=False):
     resources: frozenset[str] = frozenset()
     generation: int | None = None
     unsettled: bool = False  # only pods in flight stand in the way
-    ahead: Pieces = ()  # what stands before `body`: whole nodes of the request
+    ahead: Pieces = ()  # what stands before `body`: whole nodes, or most of an answer before
 
 
 class Verdict(Struct, frozen=True, gc=False):

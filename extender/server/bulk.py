@@ -4,7 +4,7 @@ Answers that were given are kept. They depend on the listing, on where the table
 and on what is said of the rows; an event that changes none of these leaves them as they are.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -17,14 +17,12 @@ from extender.framework.node_table import NodeTable
 from extender.framework.precedents import FilterPrecedent, Precedents, ScorePrecedent
 from extender.framework.preference import Preference
 from extender.framework.recent import Recent
-from extender.framework.rows import Rows
 from extender.framework.snapshot import Snapshot
 from extender.match.findings import Finding
 from extender.server.answers import Verdict
-from extender.server.cases import ANY_ORDER, AnswerKey, Case, Told
+from extender.server.cases import ANY_ORDER, AnswerKey, Case, P, Told
 from extender.wire import fragments, messages
 from extender.wire.fragments import Hosts, Pieces, Refused
-from extender.wire.listings import Listing
 from extender.wire.messages import FilterArgs
 
 # Fewer nodes are as well judged one by one.
@@ -49,13 +47,7 @@ class Bulk:
         self, profile: Profile, snapshot: Snapshot, args: FilterArgs
     ) -> Case[FilterPrecedent] | None:
         """What is known of a request; None if it is about few nodes, or unknown ones."""
-        asked = self._asked(snapshot, args, once=True)
-        if asked is None:
-            return None
-        listing, table, rows = asked
-        most = 2 * len(listing)
-        found = self._precedents.filter(profile, args.pod, snapshot, table, most=most)
-        return None if found is None else Case(listing, table, rows, found, args.carried)
+        return self._case(self._precedents.filter, profile, snapshot, args, once=True)
 
     def filter(self, case: Case[FilterPrecedent]) -> Told | None:
         """The answer to `/filter`; None if the nodes are to be judged one by one."""
@@ -153,13 +145,7 @@ class Bulk:
         self, profile: Profile, snapshot: Snapshot, args: FilterArgs
     ) -> Case[ScorePrecedent] | None:
         """What is known of a request, as for filter."""
-        asked = self._asked(snapshot, args)
-        if asked is None:
-            return None
-        listing, table, rows = asked
-        most = 2 * len(listing)
-        found = self._precedents.score(profile, args.pod, snapshot, table, most=most)
-        return None if found is None else Case(listing, table, rows, found, args.carried)
+        return self._case(self._precedents.score, profile, snapshot, args)
 
     def prioritize(self, case: Case[ScorePrecedent]) -> Told | None:
         """The answer to `/prioritize`; None if the nodes are to be scored one by one."""
@@ -235,15 +221,24 @@ class Bulk:
         kept = replace(told, evaluations=untimed(told.evaluations))
         self._answers.put(key, kept, kept.weight)
 
-    def _asked(
-        self, snapshot: Snapshot, args: FilterArgs, *, once: bool = False
-    ) -> tuple[Listing, NodeTable, Rows] | None:
+    def _case(
+        self,
+        find: Callable[..., P | None],
+        profile: Profile,
+        snapshot: Snapshot,
+        args: FilterArgs,
+        *,
+        once: bool = False,
+    ) -> Case[P] | None:
         listing = args.listing
         table = snapshot.table if args.carried is None else args.carried.table
         if listing is None or table is None or len(listing) < self._min_nodes:
             return None
         rows = listing.rows(table, once=once)
-        return None if rows is None else (listing, table, rows)
+        if rows is None:
+            return None
+        found = find(profile, args.pod, snapshot, table, most=2 * len(listing))
+        return None if found is None else Case(listing, table, rows, found, args.carried)
 
 
 def _scores(preference: Preference, codes: bytes) -> bytes | None:

@@ -27,3 +27,13 @@ def test_asking_what_may_be_spent_spends_nothing() -> None:
     assert effort.affords(3)
     assert not effort.affords(4)
     assert effort.left == 3
+
+
+def test_for_many_at_once_all_is_spent_or_nothing() -> None:
+    effort = Effort()
+    effort.left = 3
+
+    assert not effort.spent_on_all(4)
+    assert effort.left == 3
+    assert effort.spent_on_all(3)
+    assert effort.left == 0
