@@ -41,7 +41,7 @@ class AllowanceError(LeewayError):
     """CEL expressions need more work than is allowed here and now."""
 
 
-class EffortError(LeewayError):
+class BudgetError(LeewayError):
     """The rules of a pod take more comparisons than one call may do."""
 
 

@@ -16,8 +16,8 @@ from msgspec import Struct
 from extender.framework.node_info import Facet, NodeInfo
 from extender.framework.recent import Recent
 from extender.framework.snapshot import Snapshot
+from extender.match.budget import Budget
 from extender.match.cel.programs import Programs
-from extender.match.effort import Effort
 from extender.match.findings import Finding
 from extender.match.gates import FeatureGates
 from extender.model.core_v1 import Pod
@@ -157,7 +157,7 @@ class BatchFilter(NodeFilter, Protocol):
     def filter_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Status] | None:
         """What `filter` says of each, in order; equal refusals are mostly one and the same.
 
-        None if less effort is left than it takes: one by one, some can still be asked about.
+        None if the budget is less than it takes: one by one, some can still be asked about.
         """
         ...
 
@@ -264,7 +264,7 @@ class Settings:
         repr=False,
     )
     # What comparing may still take in this call.
-    effort: Effort = field(default_factory=Effort, compare=False, repr=False)
+    budget: Budget = field(default_factory=Budget, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

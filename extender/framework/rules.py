@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from extender.framework.interface import Settings
 from extender.framework.memory import Weighed
-from extender.match import carriers, taints
+from extender.match import annotations, taints
 from extender.match.findings import Finding, Noticed
 from extender.match.taints import NO_EXECUTE, Tolerations
 from extender.model.core_v1 import NodeAffinity, Pod, Taint, Toleration
@@ -80,7 +80,7 @@ class PodTolerations(Struct, frozen=True, gc=False):
 
 def pod_tolerations(pod: Pod, settings: Settings) -> PodTolerations:
     """The tolerations of a pod, compiled once for all plugins and verbs that ask in turn."""
-    written = _native_tolerations(pod), _annotation(pod, settings, carriers.TOLERATIONS)
+    written = _native_tolerations(pod), _annotation(pod, settings, annotations.TOLERATIONS)
     compiled: PodTolerations | None = settings.compiled.get(written)
     if compiled is None:
         decoded = _annotated_tolerations(pod, settings)
@@ -122,7 +122,7 @@ def expressions(pod: Pod, settings: Settings) -> tuple[str, ...]:
 
 def annotated_affinity(pod: Pod, settings: Settings) -> NodeAffinity | None:
     """The node affinity of the annotation."""
-    return carriers.node_affinity(
+    return annotations.node_affinity(
         pod.metadata.annotations if pod.metadata else None,
         settings.annotation_prefix,
         settings.annotation_bytes,
@@ -138,14 +138,14 @@ def native_affinity(pod: Pod) -> NodeAffinity | None:
 def toleration_rules(pod: Pod, settings: Settings) -> Hashable | None:
     """What the tolerations of a pod come from; None if that is too much to remember."""
     native = _native_tolerations(pod)
-    text = _annotation(pod, settings, carriers.TOLERATIONS)
+    text = _annotation(pod, settings, annotations.TOLERATIONS)
     weight = COMPILED_TEXT * len(text or "") + COMPILED_RULE * len(native)
     return (native, text) if weight <= LIGHT else _weighed((native, text), weight)
 
 
 def affinity_rules(pod: Pod, settings: Settings, *, annotation_only: bool) -> Hashable | None:
     """What the node affinity of a pod comes from; None if that is too much to remember."""
-    text = _annotation(pod, settings, carriers.NODE_AFFINITY)
+    text = _annotation(pod, settings, annotations.NODE_AFFINITY)
     written: Hashable = (text,)
     if not annotation_only:
         selector = pod.spec.node_selector if pod.spec else None
@@ -159,7 +159,7 @@ def _weighed(written: Hashable, weight: int) -> Weighed | None:
 
 
 def _annotated_tolerations(pod: Pod, settings: Settings) -> tuple[Toleration, ...]:
-    return carriers.tolerations(
+    return annotations.tolerations(
         pod.metadata.annotations if pod.metadata else None,
         settings.annotation_prefix,
         settings.annotation_bytes,
@@ -171,5 +171,5 @@ def _native_tolerations(pod: Pod) -> tuple[Toleration, ...]:
 
 
 def _annotation(pod: Pod, settings: Settings, name: str) -> str | None:
-    annotations = (pod.metadata.annotations if pod.metadata else None) or {}
-    return annotations.get(settings.annotation_prefix + name)
+    written = (pod.metadata.annotations if pod.metadata else None) or {}
+    return written.get(settings.annotation_prefix + name)

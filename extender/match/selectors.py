@@ -15,7 +15,7 @@ from msgspec import Struct
 from extender.match import comparisons
 from extender.match.findings import Finding, Noticed
 from extender.match.gates import FeatureGates
-from extender.match.pins import Pin, Pins
+from extender.match.term_index import Pin, TermIndex
 from extender.model.core_v1 import (
     NodeAffinity,
     NodeSelector,
@@ -64,8 +64,8 @@ class Terms:
 
     def __init__(self, terms: Iterable[Term]) -> None:
         self._terms = tuple(terms)
-        self._pins = Pins([term.pin for term in self._terms])
-        self.most = self._pins.most
+        self._index = TermIndex([term.pin for term in self._terms])
+        self.most = self._index.most
 
     @property
     def only(self) -> LabelTest | None:
@@ -79,14 +79,14 @@ class Terms:
         """The places of the terms that a node fulfils."""
         return (
             place
-            for place in self._pins.places(name, labels)
+            for place in self._index.places(name, labels)
             if self._terms[place].matches(name, labels, noticed)
         )
 
     def match(self, name: str, labels: Labels, noticed: Noticed) -> bool:
         """Whether a node fulfils one of them."""
         terms = self._terms
-        for place in self._pins.places(name, labels):
+        for place in self._index.places(name, labels):
             if terms[place].matches(name, labels, noticed):
                 return True
         return False

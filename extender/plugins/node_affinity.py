@@ -23,7 +23,7 @@ from extender.framework.interface import (
 )
 from extender.framework.snapshot import LabelsFacet, NodeInfo, Snapshot
 from extender.match import selectors
-from extender.match.effort import EFFORT_OF_TERM, Effort
+from extender.match.budget import TERM_COST, Budget
 from extender.match.findings import Finding, Noticed
 from extender.match.selectors import Preferred, Required
 from extender.model.core_v1 import NodeAffinity as NodeAffinityRules
@@ -63,7 +63,7 @@ class NodeAffinity:
         if required is None:
             return SKIP
         facet = LabelsFacet.of(required.terms(), (key for key, _ in required.labels))
-        return _RequiredTerms(required, facet, frozenset(noticed), self.settings.effort)
+        return _RequiredTerms(required, facet, frozenset(noticed), self.settings.budget)
 
     def pre_score(self, pod: Pod, _snapshot: Snapshot) -> NodeScorer | Status:
         """Compile what the pod prefers; SKIP if it prefers nothing."""
@@ -76,7 +76,7 @@ class NodeAffinity:
         if preferred is None:
             return SKIP
         facet = LabelsFacet.of(preferred.terms)
-        return _PreferredTerms(preferred, facet, frozenset(noticed), self.settings.effort)
+        return _PreferredTerms(preferred, facet, frozenset(noticed), self.settings.budget)
 
     def _affinities(self, pod: Pod) -> tuple[NodeAffinityRules | None, ...]:
         annotated = rules.annotated_affinity(pod, self.settings)
@@ -87,15 +87,15 @@ class _RequiredTerms(Struct, frozen=True, gc=False):
     required: Required
     facet: LabelsFacet
     findings: frozenset[Finding]
-    effort: Effort
+    budget: Budget
 
     def filter(self, node: NodeInfo) -> Status:
-        self.effort.spend(EFFORT_OF_TERM * self.required.most)
+        self.budget.spend(TERM_COST * self.required.most)
         return self._judged(node)
 
     def filter_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Status] | None:
-        asked = EFFORT_OF_TERM * self.required.most * len(nodes)
-        if not self.effort.spent_on_all(asked):
+        asked = TERM_COST * self.required.most * len(nodes)
+        if not self.budget.try_spend(asked):
             return None
         only = self.required.only
         if only is not None:
@@ -116,15 +116,15 @@ class _PreferredTerms(Struct, frozen=True, gc=False):
     preferred: Preferred
     facet: LabelsFacet
     findings: frozenset[Finding]
-    effort: Effort
+    budget: Budget
 
     def score(self, node: NodeInfo) -> Score:
-        self.effort.spend(EFFORT_OF_TERM * self.preferred.terms.most)
+        self.budget.spend(TERM_COST * self.preferred.terms.most)
         return self._judged(node)
 
     def score_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Score] | None:
-        asked = EFFORT_OF_TERM * self.preferred.terms.most * len(nodes)
-        if not self.effort.spent_on_all(asked):
+        asked = TERM_COST * self.preferred.terms.most * len(nodes)
+        if not self.budget.try_spend(asked):
             return None
         only = self.preferred.terms.only
         if only is not None:

@@ -30,7 +30,7 @@ from extender.framework.snapshot import (
     NodeInfo,
     Snapshot,
 )
-from extender.match.effort import Effort
+from extender.match.budget import Budget
 from extender.match.findings import Finding, Noticed
 from extender.match.taints import PREFER_NO_SCHEDULE, Tolerations
 from extender.model.core_v1 import Pod, Taint
@@ -73,7 +73,7 @@ class TaintToleration:
         except AnnotationError as exc:
             return unresolvable(str(exc))
         soft = tolerations.joined.for_effects("", PREFER_NO_SCHEDULE)
-        return _SoftTaints(soft, tolerations.findings, self.settings.effort)
+        return _SoftTaints(soft, tolerations.findings, self.settings.budget)
 
 
 class _HardTaints(Struct, frozen=True, gc=False):
@@ -86,12 +86,12 @@ class _HardTaints(Struct, frozen=True, gc=False):
         return self.by_carrier.findings
 
     def filter(self, node: NodeInfo) -> Status:
-        self.settings.effort.spend(self.by_carrier.size * len(node.taints.hard))
+        self.settings.budget.spend(self.by_carrier.size * len(node.taints.hard))
         return self._judged(node.taints.hard)
 
     def filter_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Status] | None:
         compared = self.by_carrier.size * sum([len(node.taints.hard) for node in nodes])
-        if not self.settings.effort.spent_on_all(compared):
+        if not self.settings.budget.try_spend(compared):
             return None
         refusal_of, no_execute = self.by_carrier.refusal, self.settings.no_execute
         alone: dict[Taint, Status] = {}  # what is to be said of a node with this taint only
@@ -154,17 +154,17 @@ _refused_remembered = functools.lru_cache(maxsize=MAX_REMEMBERED_REFUSALS)(_refu
 class _SoftTaints(Struct, frozen=True, gc=False):
     tolerations: Tolerations
     findings: frozenset[Finding]
-    effort: Effort
+    budget: Budget
     facet: ClassVar[AttributeFacet] = SOFT_TAINTS
 
     def score(self, node: NodeInfo) -> Score:
         """How many soft taints are not tolerated."""
-        self.effort.spend(len(self.tolerations.matchers) * len(node.taints.soft))
+        self.budget.spend(len(self.tolerations.matchers) * len(node.taints.soft))
         return self._judged(node.taints.soft)
 
     def score_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Score] | None:
         compared = len(self.tolerations.matchers) * sum([len(node.taints.soft) for node in nodes])
-        if not self.effort.spent_on_all(compared):
+        if not self.budget.try_spend(compared):
             return None
         return [self._judged(node.taints.soft) for node in nodes]
 

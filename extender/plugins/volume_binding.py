@@ -21,7 +21,7 @@ from extender.framework.interface import (
 from extender.framework.node_info import NodeInfo
 from extender.framework.snapshot import LabelsFacet, Snapshot
 from extender.framework.volumes import Volumes
-from extender.match import carriers, selectors
+from extender.match import annotations, selectors
 from extender.match.findings import Finding, Noticed
 from extender.match.selectors import Required
 from extender.model.core_v1 import NodeSelector, ObjectMeta, Pod
@@ -100,7 +100,7 @@ def written_rules(
 ) -> tuple[NodeSelector | None, NodeSelector | None]:
     """The native rule of a volume and that of its annotation; AnnotationError if unreadable."""
     affinity = volume.spec.node_affinity
-    annotated = carriers.volume_affinity(
+    annotated = annotations.volume_affinity(
         volume.metadata.name,
         volume.metadata.annotations,
         settings.annotation_prefix,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from extender.errors import AnnotationError
 from extender.framework.interface import Settings
-from extender.match import carriers
+from extender.match import annotations
 from extender.model.core_v1 import NodeAffinity, NodeSelectorTerm, Toleration
 from extender.model.storage_v1 import VolumeNodeAffinity
 from extender.model.workloads import CronJob, Ruled, RuledPod, RuledVolume, Workload
@@ -69,9 +69,9 @@ def _pod(ruled: RuledPod | Workload | CronJob) -> tuple[RuledPod | None, str]:
 
 
 def _of_pod(pod: RuledPod, path: str, settings: Settings) -> Iterator[Carrier]:
-    annotations = (pod.metadata.annotations if pod.metadata else None) or {}
-    yield from _annotated(annotations, carriers.NODE_AFFINITY, path, settings, volume=False)
-    yield from _annotated(annotations, carriers.TOLERATIONS, path, settings, volume=False)
+    written = (pod.metadata.annotations if pod.metadata else None) or {}
+    yield from _annotated(written, annotations.NODE_AFFINITY, path, settings, volume=False)
+    yield from _annotated(written, annotations.TOLERATIONS, path, settings, volume=False)
     if pod.spec is None:
         return
     if pod.spec.affinity is not None and pod.spec.affinity.node_affinity is not None:
@@ -81,22 +81,22 @@ def _of_pod(pod: RuledPod, path: str, settings: Settings) -> Iterator[Carrier]:
 
 
 def _of_volume(volume: RuledVolume, settings: Settings) -> Iterator[Carrier]:
-    annotations = (volume.metadata.annotations if volume.metadata else None) or {}
-    yield from _annotated(annotations, carriers.NODE_AFFINITY, "", settings, volume=True)
+    written = (volume.metadata.annotations if volume.metadata else None) or {}
+    yield from _annotated(written, annotations.NODE_AFFINITY, "", settings, volume=True)
     if volume.spec.node_affinity is not None:
         yield Carrier("spec.nodeAffinity", volume.spec.node_affinity)
 
 
 def _annotated(
-    annotations: Mapping[str, str], suffix: str, path: str, settings: Settings, *, volume: bool
+    written: Mapping[str, str], suffix: str, path: str, settings: Settings, *, volume: bool
 ) -> Iterator[Carrier]:
     name = settings.annotation_prefix + suffix
-    text = annotations.get(name)
+    text = written.get(name)
     if text is None:
         return
     path = f"{path}metadata.annotations[{name}]"
     try:
-        rules = _decoded(annotations, suffix, settings, volume=volume)
+        rules = _decoded(written, suffix, settings, volume=volume)
     except AnnotationError as exc:
         yield Carrier(path, None, text, exc.problem)
     else:
@@ -104,11 +104,11 @@ def _annotated(
 
 
 def _decoded(
-    annotations: Mapping[str, str], suffix: str, settings: Settings, *, volume: bool
+    written: Mapping[str, str], suffix: str, settings: Settings, *, volume: bool
 ) -> Rules | None:
     prefix, limit = settings.annotation_prefix, settings.annotation_bytes
-    if suffix == carriers.TOLERATIONS:
-        return carriers.tolerations(annotations, prefix, limit)
+    if suffix == annotations.TOLERATIONS:
+        return annotations.tolerations(written, prefix, limit)
     if volume:
-        return carriers.volume_affinity("", annotations, prefix, limit)
-    return carriers.node_affinity(annotations, prefix, limit)
+        return annotations.volume_affinity("", written, prefix, limit)
+    return annotations.node_affinity(written, prefix, limit)

@@ -33,7 +33,7 @@ LOOP_ALLOWANCE: Final = 200_000
 # goes on from what is remembered.
 CALL_ALLOWANCE: Final = 10_000_000
 # What a call may compare altogether: tolerations with taints, in about a second.
-CALL_EFFORT: Final = 1_500_000
+CALL_BUDGET: Final = 1_500_000
 # How long a busy thread may keep the event loop waiting. At Python's 5 ms, a loop that waits for
 # its turn several times a request is late by 38 to 230 ms; like this, by 6 to 20 ms.
 SWITCH_INTERVAL: Final = 0.0005
@@ -70,7 +70,7 @@ class Expressions:
 
     def begin_call(self) -> None:
         """A new call may spend anew."""
-        self._settings.effort.left = CALL_EFFORT
+        self._settings.budget.left = CALL_BUDGET
         self._programs.allowance = LOOP_ALLOWANCE
 
     def put_off(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from extender.match import carriers
+from extender.match import annotations
 from extender.model.workloads import KINDS
 from extender.review.allowances import COMPARISONS, SEMVER
 from extender.server import webhook
@@ -94,7 +94,7 @@ def test_it_is_asked_about_objects_with_our_rules_only() -> None:
         for operator in COMPARISONS:
             assert f"'{operator}'" in text
         assert "each.?expression.hasValue()" in text
-    assert carriers.TOLERATIONS == "tolerations"
+    assert annotations.TOLERATIONS == "tolerations"
 
 
 def test_the_service_leads_to_the_listener() -> None:

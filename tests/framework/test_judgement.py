@@ -221,7 +221,7 @@ def test_a_pod_that_is_refused_itself() -> None:
 
 @dataclass
 class Batch(Question):
-    """Can be asked about all nodes at once, for as long as it has the effort."""
+    """Can be asked about all nodes at once, for as long as it has the budget."""
 
     affords: bool = True
     batches: list[list[str]] = field(default_factory=list)

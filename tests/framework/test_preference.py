@@ -107,7 +107,7 @@ def test_too_many_keys_are_not_asked_about() -> None:
 
 @dataclass
 class Batch(Liking):
-    """Can be asked about all nodes at once, for as long as it has the effort."""
+    """Can be asked about all nodes at once, for as long as it has the budget."""
 
     affords: bool = True
     batches: list[list[str]] = field(default_factory=list)

@@ -12,7 +12,7 @@ from extender.model.core_v1 import (
     PodSpec,
     PreferredSchedulingTerm,
 )
-from tests.rows import Row, assert_every_row, gates_of
+from tests.vectors import Row, assert_every_row, gates_of
 
 ALL_ON = FeatureGates()
 

@@ -8,7 +8,7 @@ from extender.match.findings import Finding, Noticed
 from extender.match.gates import FeatureGates
 from extender.match.taints import Tolerations
 from extender.model.core_v1 import Taint, Toleration
-from tests.rows import Row, assert_every_row, gates_of
+from tests.vectors import Row, assert_every_row, gates_of
 
 ALL_ON = FeatureGates()
 SLA_950 = Taint("sla", "950", "NoSchedule")

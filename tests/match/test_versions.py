@@ -2,7 +2,7 @@ import pytest
 
 from extender.errors import VersionError
 from extender.match import versions
-from tests.rows import Row, assert_every_row
+from tests.vectors import Row, assert_every_row
 
 
 def parsed(row: Row) -> tuple[str | None, str]:

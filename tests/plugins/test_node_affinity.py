@@ -23,7 +23,7 @@ from tests.builders import (
     requirement,
     scorer_of,
 )
-from tests.rows import Row, assert_every_row, gates_of
+from tests.vectors import Row, assert_every_row, gates_of
 
 PLUGIN = NodeAffinity(Settings())
 NO = refused(REASON)
@@ -323,16 +323,16 @@ def test_a_batch_that_takes_more_effort_than_is_left_is_not_begun() -> None:
     nodes = [a_node(f"n{i}", labels={"a": str(i)}) for i in range(5)]
     question: Any = question_of(plugin, pod)
     scorer: Any = scorer_of(plugin, pod)
-    settings.effort.left = 14
+    settings.budget.left = 14
 
     assert question.filter_all(nodes) is None
     assert scorer.score_all(nodes) is None
-    assert settings.effort.left == 14
+    assert settings.budget.left == 14
 
-    settings.effort.left = 30
+    settings.budget.left = 30
     assert question.filter_all(nodes) == [SUCCESS] * 5
     assert [score.value for score in scorer.score_all(nodes)] == [1] * 5
-    assert settings.effort.left == 0
+    assert settings.budget.left == 0
 
 
 def test_a_batch_tells_what_it_noticed_of_each_node() -> None:

@@ -18,7 +18,7 @@ from tests.builders import (
     taint,
     toleration,
 )
-from tests.rows import Row, assert_every_row, gates_of
+from tests.vectors import Row, assert_every_row, gates_of
 
 KEY = "node.kubernetes.io/unschedulable"
 PLUGIN = NodeUnschedulable(Settings())

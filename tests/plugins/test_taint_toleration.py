@@ -26,7 +26,7 @@ from tests.builders import (
     taint,
     toleration,
 )
-from tests.rows import Row, assert_every_row, gates_of
+from tests.vectors import Row, assert_every_row, gates_of
 
 NARROW = TaintToleration(Settings())
 JOIN = TaintToleration(Settings(no_execute="join"))
@@ -594,17 +594,17 @@ def test_a_batch_that_takes_more_effort_than_is_left_is_not_begun() -> None:
     )
     question: Any = question_of(TaintToleration(settings), pod)
     scorer: Any = scorer_of(TaintToleration(settings), pod)
-    settings.effort.left = 9
+    settings.budget.left = 9
 
     assert question.filter_all(nodes) is None
     assert scorer.score_all(nodes) is None
-    assert settings.effort.left == 9
+    assert settings.budget.left == 9
 
-    settings.effort.left = 20
+    settings.budget.left = 20
     assert len(question.filter_all(nodes)) == 5
-    assert settings.effort.left == 10
+    assert settings.budget.left == 10
     assert len(scorer.score_all(nodes)) == 5
-    assert settings.effort.left == 0
+    assert settings.budget.left == 0
 
 
 def test_a_batch_tells_what_it_noticed_of_all_taints_up_to_the_refusal() -> None:

@@ -24,7 +24,7 @@ from tests.builders import (
     some_nodes,
     some_volumes,
 )
-from tests.rows import Row, assert_every_row
+from tests.vectors import Row, assert_every_row
 
 BOUND = {"pv.kubernetes.io/bind-completed": "yes"}
 KERNEL = "node.kubernetes.io/kernel-version"

@@ -12,8 +12,8 @@ from extender import plugins
 from extender.errors import AnnotationError
 from extender.framework.interface import Settings, Status
 from extender.framework.snapshot import Snapshot
-from extender.match import carriers, taints
-from extender.match.carriers import StrictNodeAffinity, StrictToleration
+from extender.match import annotations, taints
+from extender.match.annotations import StrictNodeAffinity, StrictToleration
 from extender.match.cel.programs import Programs
 from extender.match.findings import Noticed
 from extender.match.gates import FeatureGates
@@ -71,8 +71,8 @@ def test_looking_tolerations_up_by_key_is_asking_all_of_them(
 
 
 KINDS: list[tuple[str, Any, Any]] = [
-    ("tolerations", carriers.tolerations, tuple[StrictToleration, ...]),
-    ("node-affinity", carriers.node_affinity, StrictNodeAffinity),
+    ("tolerations", annotations.tolerations, tuple[StrictToleration, ...]),
+    ("node-affinity", annotations.node_affinity, StrictNodeAffinity),
 ]
 
 

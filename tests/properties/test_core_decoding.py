@@ -12,7 +12,7 @@ from extender.errors import AnnotationError, BadRequestError, DocumentError
 from extender.framework import runner
 from extender.framework.interface import Settings, shortened
 from extender.framework.snapshot import Snapshot
-from extender.match import carriers
+from extender.match import annotations
 from extender.model import documents
 from extender.wire import messages as wire
 from tests.builders import PREFIX, a_node, a_pod
@@ -64,7 +64,7 @@ def test_without_nulls_leaves_no_null_field(data: Any) -> None:
 )
 def test_any_annotation_is_rules_or_an_annotation_error(text: str) -> None:
     names = {PREFIX + "tolerations": text, PREFIX + "node-affinity": text}
-    for read in (carriers.tolerations, carriers.node_affinity):
+    for read in (annotations.tolerations, annotations.node_affinity):
         with contextlib.suppress(AnnotationError):
             read(names, PREFIX, LIMIT)
 
@@ -149,6 +149,6 @@ def test_json_and_yaml_carry_the_same_rules(rules: list[Any]) -> None:
     text = json.dumps(rules)
 
     def read(annotation: str) -> object:
-        return carriers.tolerations({PREFIX + "tolerations": annotation}, PREFIX, 10_000)
+        return annotations.tolerations({PREFIX + "tolerations": annotation}, PREFIX, 10_000)
 
     assert read("# rules\n" + text) == read(text)

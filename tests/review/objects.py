@@ -13,7 +13,7 @@ from extender.model.workloads import KINDS, Ruled
 from extender.review import validation
 from extender.review.validation import Report
 from tests.builders import JSON, PREFIX
-from tests.rows import Row
+from tests.vectors import Row
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

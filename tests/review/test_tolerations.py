@@ -9,7 +9,7 @@ from extender.match.versions import go_quote
 from tests.builders import JSON, toleration
 from tests.review import objects
 from tests.review.objects import ANNOTATED_TOLERATIONS, judged, messages, with_tolerations
-from tests.rows import Row, assert_every_row
+from tests.vectors import Row, assert_every_row
 
 FIELD = "spec.tolerations[0]"
 

@@ -8,7 +8,7 @@ from extender.review import validation
 from tests.builders import JSON, toleration
 from tests.review import objects
 from tests.review.objects import with_tolerations
-from tests.rows import Row, assert_every_row, gates_of
+from tests.vectors import Row, assert_every_row, gates_of
 
 
 @pytest.mark.parametrize("annotated", [False, True], ids=["native", "annotated"])

@@ -15,10 +15,10 @@ from extender.config.schema import Config, ProfileConfig
 from extender.match.gates import FeatureGates
 from tests.builders import JSON, PREFIX, node_json
 from tests.cluster.apiserver import a_placed_pod
-from tests.plugins.pod_topology_spread.rows import node_of
+from tests.plugins.pod_topology_spread.vectors import node_of
 from tests.plugins.test_volume_binding import claim, claimed, volume
-from tests.rows import Row, lines_of, rows
 from tests.serving import Client, WholeCluster, names_request, nodes_request, served
+from tests.vectors import Row, lines_of, rows
 
 UPSTREAM = FeatureGates(semver_operators=False)
 

@@ -273,7 +273,7 @@ WILDCARDS = [{"operator": "Lt", "value": str(-i), "effect": "NoSchedule"} for i 
 async def test_too_many_comparisons_are_an_error_and_the_next_call_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(expressions, "CALL_EFFORT", len(WILDCARDS) * 4)
+    monkeypatch.setattr(expressions, "CALL_BUDGET", len(WILDCARDS) * 4)
     greedy = pod_json(*WILDCARDS)
     async with served(source=FixedSource(*NODES)) as client:
         first = await client.ask("filter", names_request(greedy, *NAMES))
@@ -298,7 +298,7 @@ async def test_scores_that_take_too_many_comparisons_are_neutral(
         for i, name in enumerate(NAMES[:2])
     ]
     greedy = pod_json(*({**each, "effect": "PreferNoSchedule"} for each in WILDCARDS))
-    monkeypatch.setattr(expressions, "CALL_EFFORT", 1)
+    monkeypatch.setattr(expressions, "CALL_BUDGET", 1)
     async with served(source=FixedSource(*soft)) as client:
         answer = await client.ask("prioritize", names_request(greedy, "n0", "n1"))
 

@@ -40,8 +40,8 @@ from tests.cluster.apiserver import (
     scripted,
     true_nodes,
 )
-from tests.rows import Row, gates_of, rows
 from tests.serving import ANYWHERE, Client, names_request, nodes_request
+from tests.vectors import Row, gates_of, rows
 
 UNKNOWN = "node(s) not yet known to the extender"
 SLA = taint("sla", "950")

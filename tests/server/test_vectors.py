@@ -13,8 +13,8 @@ import pytest
 from extender.config.schema import Config, ProfileConfig
 from extender.match.gates import FeatureGates
 from tests.builders import JSON, node_json, pod_json, preferred, requirement, taint, toleration
-from tests.rows import VECTORS, Row, gates_of, rows
 from tests.serving import Client, ShiftingSource, names_request, nodes_request, served
+from tests.vectors import VECTORS, Row, gates_of, rows
 
 READ_EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")
 AT_ONCE = 50

@@ -23,8 +23,8 @@ from tests.admitting import UID, admitting, review
 from tests.builders import JSON, PREFIX, toleration
 from tests.review import objects
 from tests.review.objects import with_tolerations
-from tests.rows import Row, gates_of, rows
 from tests.serving import connected, head
+from tests.vectors import Row, gates_of, rows
 
 GOOD = with_tolerations(toleration("sla", "Gt", "900", "NoSchedule"))
 BAD = with_tolerations(toleration("sla", "Gt", "high"), toleration("zone", "Exists", "x"))

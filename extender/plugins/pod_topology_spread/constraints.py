@@ -12,7 +12,7 @@ from extender.framework.node_info import NodeInfo, TaintSet
 from extender.framework.rules import PodTolerations
 from extender.framework.snapshot import TAINTS, LabelsFacet
 from extender.match import label_selectors, selectors
-from extender.match.effort import EFFORT_OF_TERM, Effort
+from extender.match.budget import TERM_COST, Budget
 from extender.match.label_selectors import Selector
 from extender.match.selectors import Required
 from extender.model.core_v1 import Pod, TopologySpreadConstraint
@@ -71,7 +71,7 @@ class Inclusion:
     required: Required | None
     tolerations: PodTolerations | None
     no_execute: Literal["narrow", "join"]
-    effort: Effort
+    budget: Budget
 
     def column(self, nodes: Sequence[NodeInfo]) -> Sequence[bool]:
         """Whether each node counts; nodes that are alike in what is read are asked once."""
@@ -85,7 +85,7 @@ class Inclusion:
     def _by_affinity(self, required: Required, nodes: Sequence[NodeInfo]) -> list[bool]:
         facet = LabelsFacet.of(required.terms(), (key for key, _ in required.labels))
         column = facet.column(nodes)
-        self.effort.spend(EFFORT_OF_TERM * required.most * len(set(column)))
+        self.budget.spend(TERM_COST * required.most * len(set(column)))
         verdicts = {
             key: required.matches(node.name, node.labels, set())
             for key, node in dict(zip(column, nodes, strict=True)).items()
@@ -95,7 +95,7 @@ class Inclusion:
     def _by_taints(self, tolerations: PodTolerations, nodes: Sequence[NodeInfo]) -> list[bool]:
         column: Sequence[TaintSet] = TAINTS.column(nodes)  # type: ignore[assignment]
         sets = set(column)
-        self.effort.spend(tolerations.size * sum(len(taints.hard) for taints in sets))
+        self.budget.spend(tolerations.size * sum(len(taints.hard) for taints in sets))
         verdicts = {
             taints: tolerations.first_refusal(taints.hard, self.no_execute, set()) is None
             for taints in sets
@@ -132,7 +132,7 @@ class Inclusions:
         parts = affinity_key, taints_key
         kept = None not in parts and max(map(weight_of, parts)) <= MAX_WEIGHT
         key = parts if kept else None
-        return Inclusion(key, required, tolerations, settings.no_execute, settings.effort)
+        return Inclusion(key, required, tolerations, settings.no_execute, settings.budget)
 
     def _required(self) -> Required | None:
         pod, settings = self._pod, self._settings

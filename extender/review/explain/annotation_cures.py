@@ -7,7 +7,7 @@ from typing import Final
 from extender.errors import AnnotationError, DocumentError
 from extender.framework import rules
 from extender.framework.interface import Settings
-from extender.match.carriers import NODE_AFFINITY, TOLERATIONS
+from extender.match.annotations import NODE_AFFINITY, TOLERATIONS
 from extender.model import documents
 from extender.model.core_v1 import Pod
 from extender.model.documents import Plain

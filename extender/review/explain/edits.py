@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from extender.framework import rules
 from extender.framework.interface import Settings
-from extender.match.carriers import NODE_AFFINITY, TOLERATIONS
+from extender.match.annotations import NODE_AFFINITY, TOLERATIONS
 from extender.model.core_v1 import (
     Affinity,
     NodeAffinity,

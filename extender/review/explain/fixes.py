@@ -11,7 +11,7 @@ from typing import Final
 from extender.framework import runner
 from extender.framework.interface import Code, FilterPlugin, Profile, Settings, Status
 from extender.framework.snapshot import NodeInfo, Snapshot
-from extender.match.carriers import NODE_AFFINITY, TOLERATIONS
+from extender.match.annotations import NODE_AFFINITY, TOLERATIONS
 from extender.model.core_v1 import Pod
 from extender.plugins.node_affinity import NodeAffinity
 from extender.plugins.node_unschedulable import NodeUnschedulable

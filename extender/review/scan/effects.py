@@ -12,7 +12,7 @@ from extender.errors import AnnotationError
 from extender.framework import rules, runner
 from extender.framework.interface import Code, Settings
 from extender.framework.snapshot import NodeInfo, Snapshot
-from extender.match import carriers
+from extender.match import annotations
 from extender.match.taints import NO_EXECUTE
 from extender.model.core_v1 import ObjectMeta, Pod, PodSpec, Taint
 from extender.model.storage_v1 import StorageClass
@@ -90,11 +90,11 @@ def read_by_nobody(
     templates: Mapping[Ref, Pod], schedulers: frozenset[str], settings: Settings
 ) -> Iterator[tuple[Ref, str]]:
     """Annotated tolerations of pods that another scheduler than ours places, and its name."""
-    name = settings.annotation_prefix + carriers.TOLERATIONS
+    name = settings.annotation_prefix + annotations.TOLERATIONS
     for ref, pod in templates.items():
         scheduler = (pod.spec.scheduler_name if pod.spec else "") or "default-scheduler"
-        annotations = (pod.metadata.annotations if pod.metadata else None) or {}
-        if schedulers and scheduler not in schedulers and name in annotations:
+        written = (pod.metadata.annotations if pod.metadata else None) or {}
+        if schedulers and scheduler not in schedulers and name in written:
             yield ref, scheduler
 
 
@@ -106,12 +106,12 @@ def _as_controllers_see(pod: Pod, prefix: str) -> Pod:
         for each in spec.tolerations or ()
         if not each.expression and each.operator not in SEMVER
     )
-    ours = {prefix + carriers.TOLERATIONS, prefix + carriers.NODE_AFFINITY}
-    annotations = meta.annotations or {}
+    ours = {prefix + annotations.TOLERATIONS, prefix + annotations.NODE_AFFINITY}
+    written = meta.annotations or {}
     if len(known) < len(spec.tolerations or ()):
         spec = msgspec.structs.replace(spec, tolerations=known)
-    if not ours.isdisjoint(annotations):
-        kept = {name: text for name, text in annotations.items() if name not in ours}
+    if not ours.isdisjoint(written):
+        kept = {name: text for name, text in written.items() if name not in ours}
         meta = msgspec.structs.replace(meta, annotations=kept)
     return Pod(meta, spec)
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from extender.match.cel.faults import CompileError
 from extender.match.cel.program import Evaluation, Program, compile_expression
 from extender.model.core_v1 import Taint
-from tests.rows import VECTORS, Row
+from tests.vectors import VECTORS, Row
 
 FIRST_DISAGREEMENTS = 20
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.match.cel import parity
-from tests.rows import Row, lines_of, rows
+from tests.vectors import Row, lines_of, rows
 
 CHUNKS = 32
 LINES = lines_of("cel")

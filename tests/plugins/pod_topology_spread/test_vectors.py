@@ -1,7 +1,7 @@
 """Every row of the vectors: what the real plugin answered, this one answers too."""
 
-from tests.plugins.pod_topology_spread import rows
-from tests.rows import Row, assert_every_row
+from tests.plugins.pod_topology_spread import vectors
+from tests.vectors import Row, assert_every_row
 
 
 def all_scorings(row: Row) -> list[tuple[list[str], str, dict[str, int], dict[str, int]]]:
@@ -17,12 +17,12 @@ def all_scorings(row: Row) -> list[tuple[list[str], str, dict[str, int], dict[st
 
 
 def test_every_row_is_filtered_as_upstream_does() -> None:
-    assert_every_row("topology_spread", rows.filtered, rows.expected_filter)
+    assert_every_row("topology_spread", vectors.filtered, vectors.expected_filter)
 
 
 def test_every_row_is_scored_as_upstream_does() -> None:
     assert_every_row(
         "topology_spread",
-        lambda row: [(names, *rows.scored(row, names)) for names, *_ in all_scorings(row)],
+        lambda row: [(names, *vectors.scored(row, names)) for names, *_ in all_scorings(row)],
         all_scorings,
     )

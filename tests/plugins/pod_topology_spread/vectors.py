@@ -12,7 +12,7 @@ from extender.model.core_v1 import Pod
 from extender.plugins.pod_topology_spread import PodTopologySpread
 from extender.plugins.pod_topology_spread.scoring import IGNORED
 from tests.builders import JSON, a_snapshot, node_json, pod_info
-from tests.rows import Row
+from tests.vectors import Row
 
 # The rows were made by code that knows numbers in tolerations, and has no semver operators.
 SETTINGS = Settings(gates=FeatureGates(semver_operators=False), no_execute="join")

@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from extender.errors import AnnotationError
-from extender.match import carriers
+from extender.match import annotations
 from extender.model.core_v1 import (
     NodeAffinity,
     NodeSelector,
@@ -24,13 +24,13 @@ NODE_AFFINITY = PREFIX + "node-affinity"
 
 def tolerations_of(text: str, limit: int = LIMIT) -> tuple[Toleration, ...]:
     """What the annotation carries, as the native tolerations that it must equal."""
-    carried = carriers.tolerations({TOLERATIONS: text}, PREFIX, limit)
+    carried = annotations.tolerations({TOLERATIONS: text}, PREFIX, limit)
     return msgspec.convert(msgspec.to_builtins(carried), tuple[Toleration, ...])
 
 
 def error_of(text: str, limit: int = LIMIT) -> str:
     with pytest.raises(AnnotationError) as caught:
-        carriers.tolerations({TOLERATIONS: text}, PREFIX, limit)
+        annotations.tolerations({TOLERATIONS: text}, PREFIX, limit)
     start = f"pod annotation {TOLERATIONS} is invalid: "
     assert str(caught.value).startswith(start)
     return str(caught.value).removeprefix(start)
@@ -38,34 +38,34 @@ def error_of(text: str, limit: int = LIMIT) -> str:
 
 def affinity_error_of(text: str) -> str:
     with pytest.raises(AnnotationError) as caught:
-        carriers.node_affinity({NODE_AFFINITY: text}, PREFIX, LIMIT)
+        annotations.node_affinity({NODE_AFFINITY: text}, PREFIX, LIMIT)
     start = f"pod annotation {NODE_AFFINITY} is invalid: "
     assert str(caught.value).startswith(start)
     return str(caught.value).removeprefix(start)
 
 
 @pytest.mark.parametrize(
-    "annotations",
+    "written",
     [
         pytest.param(None, id="null"),
         pytest.param({}, id="none"),
         pytest.param({"tolerations": "[", "other/tolerations": "["}, id="of other prefixes"),
     ],
 )
-def test_without_the_annotation_nothing_is_carried(annotations: dict[str, str] | None) -> None:
-    assert carriers.tolerations(annotations, PREFIX, LIMIT) == ()
-    assert carriers.node_affinity(annotations, PREFIX, LIMIT) is None
-    assert carriers.volume_affinity("data", annotations, PREFIX, LIMIT) is None
+def test_without_the_annotation_nothing_is_carried(written: dict[str, str] | None) -> None:
+    assert annotations.tolerations(written, PREFIX, LIMIT) == ()
+    assert annotations.node_affinity(written, PREFIX, LIMIT) is None
+    assert annotations.volume_affinity("data", written, PREFIX, LIMIT) is None
 
 
 def test_the_prefix_is_a_parameter() -> None:
-    annotations = {"a.b/tolerations": '[{"operator": "Exists"}]', "a.b/node-affinity": "{}"}
+    written = {"a.b/tolerations": '[{"operator": "Exists"}]', "a.b/node-affinity": "{}"}
 
-    assert len(carriers.tolerations(annotations, "a.b/", LIMIT)) == 1
-    assert carriers.node_affinity(annotations, "a.b/", LIMIT) is not None
-    assert carriers.tolerations(annotations, PREFIX, LIMIT) == ()
+    assert len(annotations.tolerations(written, "a.b/", LIMIT)) == 1
+    assert annotations.node_affinity(written, "a.b/", LIMIT) is not None
+    assert annotations.tolerations(written, PREFIX, LIMIT) == ()
     with pytest.raises(AnnotationError, match=r"^pod annotation a\.b/tolerations is invalid: "):
-        carriers.tolerations({"a.b/tolerations": "["}, "a.b/", LIMIT)
+        annotations.tolerations({"a.b/tolerations": "["}, "a.b/", LIMIT)
 
 
 SLA = Toleration("sla", "Gt", "900", "NoSchedule")
@@ -226,7 +226,7 @@ def test_a_text_is_decoded_once_while_it_is_short() -> None:
     short, long = json.dumps([{"key": "a"}]), json.dumps([{"key": "a" * 20_000}])
 
     def decode(text: str) -> object:
-        return carriers.tolerations({TOLERATIONS: text}, PREFIX, LIMIT)
+        return annotations.tolerations({TOLERATIONS: text}, PREFIX, LIMIT)
 
     assert decode(short) is decode(short)
     assert decode(long) is not decode(long)
@@ -238,7 +238,7 @@ def test_an_error_is_remembered_without_gathering_frames() -> None:
     frames: list[int] = []
     for _ in range(3):
         try:
-            carriers.tolerations({TOLERATIONS: "[{bad: 1}]"}, PREFIX, LIMIT)
+            annotations.tolerations({TOLERATIONS: "[{bad: 1}]"}, PREFIX, LIMIT)
         except AnnotationError as exc:
             caught.append(exc)
             frames.append(len(traceback.extract_tb(exc.__traceback__)))
@@ -291,7 +291,7 @@ TERM = NodeSelectorTerm((NodeSelectorRequirement("cni", "SemverGt", ("1.4",)),))
     ],
 )
 def test_node_affinity(text: str, expected: NodeAffinity) -> None:
-    carried = carriers.node_affinity({NODE_AFFINITY: text}, PREFIX, LIMIT)
+    carried = annotations.node_affinity({NODE_AFFINITY: text}, PREFIX, LIMIT)
 
     # The strict kinds differ from the native ones in what they refuse, not in what they hold.
     assert msgspec.to_builtins(carried) == msgspec.to_builtins(expected)
@@ -362,15 +362,16 @@ def test_the_affinity_of_a_volume() -> None:
         '{"required":{"nodeSelectorTerms":'
         '[{"matchExpressions":[{"key":"cni","operator":"SemverGt","values":["1.4"]}]}]}}'
     )
-    carried = carriers.volume_affinity("data", {NODE_AFFINITY: text}, PREFIX, LIMIT)
+    carried = annotations.volume_affinity("data", {NODE_AFFINITY: text}, PREFIX, LIMIT)
 
     expected = VolumeNodeAffinity(required=NodeSelector((TERM,)))
     assert msgspec.to_builtins(carried) == msgspec.to_builtins(expected)
 
 
 def test_the_affinity_of_a_volume_that_cannot_be_read_says_whose_it_is() -> None:
+    written = {NODE_AFFINITY: f'{{"{REQUIRED}":{{}}}}'}
     with pytest.raises(AnnotationError) as caught:
-        carriers.volume_affinity("data", {NODE_AFFINITY: f'{{"{REQUIRED}":{{}}}}'}, PREFIX, LIMIT)
+        annotations.volume_affinity("data", written, PREFIX, LIMIT)
 
     assert str(caught.value) == (
         f'persistentvolume "data" annotation {NODE_AFFINITY} is invalid:'

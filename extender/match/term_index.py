@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 Pin = tuple[str | None, frozenset[str]]
 
 
-class Pins:
+class TermIndex:
     """The places of terms, by what they are pinned to."""
 
     def __init__(self, pins: Iterable[Pin | None]) -> None:

@@ -3,13 +3,13 @@
 import math
 from typing import Final
 
-from extender.errors import EffortError
+from extender.errors import BudgetError
 
 # Asking a term takes about as long as comparing three tolerations with a taint.
-EFFORT_OF_TERM: Final = 3
+TERM_COST: Final = 3
 
 
-class Effort:
+class Budget:
     """What may still be spent; who serves renews it for each call."""
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class Effort:
         """Whether so much may be spent."""
         return amount <= self.left
 
-    def spent_on_all(self, amount: int) -> bool:
+    def try_spend(self, amount: int) -> bool:
         """Spend so much, for many at once, if it may be spent; whether it was."""
         affordable = self.affords(amount)
         if affordable:
@@ -27,9 +27,9 @@ class Effort:
         return affordable
 
     def spend(self, amount: int) -> None:
-        """So much is about to be done, a toleration asked about a taint being 1; or EffortError."""
+        """So much is about to be done, a toleration asked about a taint being 1; or BudgetError."""
         self.left -= amount
         if self.left < 0:
-            raise EffortError(
+            raise BudgetError(
                 "the rules of the pod take more comparisons over these nodes than one call may do"
             )

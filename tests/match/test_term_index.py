@@ -1,6 +1,6 @@
 import pytest
 
-from extender.match.pins import Pin, Pins
+from extender.match.term_index import Pin, TermIndex
 
 ZONE_A: Pin = ("zone", frozenset({"a"}))
 ZONE_A_OR_B: Pin = ("zone", frozenset({"a", "b"}))
@@ -33,7 +33,7 @@ OTHER: Pin = (None, frozenset({"node-2"}))
 def test_places(
     pins: list[Pin | None], name: str, labels: dict[str, str], places: list[int]
 ) -> None:
-    assert list(Pins(pins).places(name, labels)) == places
+    assert list(TermIndex(pins).places(name, labels)) == places
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_places(
     ],
 )
 def test_how_many_terms_a_node_can_meet(pins: list[Pin | None], most: int) -> None:
-    assert Pins(pins).most == most
+    assert TermIndex(pins).most == most

@@ -1,0 +1,127 @@
+"""Everything that is remembered, within one budget of bytes.
+
+All caches of a process share one budget, so what they hold together is bounded however the
+traffic is mixed. An entry weighs what it takes in memory, its key included. When the budget is
+used up, the entry that was unused for longest goes, whichever cache it is in.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, Final, Generic, TypeVar
+
+MAX_BYTES: Final = 64 << 20
+# One entry may take this share of the budget; a heavier one is computed each time.
+MAX_SHARE: Final = 4
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class _Entry:
+    """A value and where it is kept. Equal only to itself, so that looking it up is cheap."""
+
+    __slots__ = ("cache", "key", "value", "weight")
+
+    def __init__(self, cache: "LRU[Any, Any]", key: Hashable, value: object, weight: int) -> None:
+        self.cache = cache
+        self.key = key
+        self.value = value
+        self.weight = weight
+
+
+class CacheBudget:
+    """The bytes that all caches may hold together, and in which order entries were used."""
+
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self.max_bytes = max_bytes
+        self.bytes = 0
+        self.caches: list[LRU[Any, Any]] = []
+        self._order: OrderedDict[_Entry, None] = OrderedDict()
+
+    def trim(self, newest: _Entry) -> None:
+        """Drop what was unused for longest until the rest fits; never the newest entry."""
+        while self.bytes > self.max_bytes:
+            oldest = next(iter(self._order))
+            if oldest is newest:
+                break
+            oldest.cache._evict(oldest)
+
+
+class LRU(Generic[K, V]):
+    """One cache: values by key, with its share of the budget."""
+
+    def __init__(
+        self,
+        name: str,
+        budget: CacheBudget,
+        *,
+        on_evict: Callable[[K, V], object] | None = None,
+    ) -> None:
+        self.name = name
+        self.bytes = self.hits = self.misses = self.evictions = 0
+        self._budget = budget
+        self._on_evict = on_evict
+        self._entries: dict[K, _Entry] = {}
+        budget.caches.append(self)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, key: K) -> bool:
+        return key in self._entries
+
+    def get(self, key: K) -> V | None:
+        """The value of a key; it counts as used now."""
+        entry = self._entries.get(key)
+        if entry is None:
+            self.misses += 1
+            return None
+        self.hits += 1
+        self._budget._order.move_to_end(entry)
+        value: V = entry.value  # type: ignore[assignment]  # as it was put
+        return value
+
+    def put(self, key: K, value: V, weight: int) -> bool:
+        """Keep a value; False if it is too heavy to be kept."""
+        self.drop(key)
+        budget = self._budget
+        if weight > budget.max_bytes // MAX_SHARE:
+            return False
+        entry = self._entries[key] = _Entry(self, key, value, weight)
+        budget._order[entry] = None
+        self._weigh(entry, weight)
+        return True
+
+    def reweigh(self, key: K, weight: int) -> None:
+        """The value has grown or shrunk; one that has become too heavy is dropped."""
+        entry = self._entries.get(key)
+        if entry is None:
+            return
+        if weight > self._budget.max_bytes // MAX_SHARE:
+            self._evict(entry)
+            return
+        change, entry.weight = weight - entry.weight, weight
+        self._weigh(entry, change)
+
+    def drop(self, key: K) -> None:
+        """Forget a key, without a word to `on_evict`."""
+        entry = self._entries.get(key)
+        if entry is not None:
+            self._remove(entry)
+
+    def _weigh(self, entry: _Entry, change: int) -> None:
+        self.bytes += change
+        self._budget.bytes += change
+        self._budget.trim(entry)
+
+    def _evict(self, entry: _Entry) -> None:
+        self._remove(entry)
+        self.evictions += 1
+        if self._on_evict is not None:
+            self._on_evict(entry.key, entry.value)  # type: ignore[arg-type]  # as they were put
+
+    def _remove(self, entry: _Entry) -> None:
+        del self._entries[entry.key]  # type: ignore[arg-type]  # as it was put
+        del self._budget._order[entry]
+        self.bytes -= entry.weight
+        self._budget.bytes -= entry.weight
