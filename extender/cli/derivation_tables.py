@@ -5,6 +5,7 @@ from typing import Final
 
 from extender.cli import explain_tables, tables
 from extender.cli.tables import Cell, Row, Screen
+from extender.match import operators
 from extender.review.explain.schema import (
     PASSES,
     ClaimCheck,
@@ -77,8 +78,10 @@ def _taint(taint: TaintCheck, on: Screen, words: str) -> str:
 def _toleration(each: TolerationCheck) -> str:
     if each.expression:
         return each.expression
-    operator = each.operator or "Equal"
-    value = "" if operator == "Exists" else each.value or '""'
+    known = operators.toleration(each.operator)
+    operator = known.name if known is not None else each.operator
+    valueless = known is not None and known.arity == operators.NONE
+    value = "" if valueless else each.value or '""'
     words = (each.key or "any key", operator, value, each.effect and f"({each.effect})")
     return " ".join(filter(None, words))
 

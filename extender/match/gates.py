@@ -8,15 +8,6 @@ SEMVER_GATE: Final = "TaintTolerationNodeAffinitySemverComparisonOperators"
 CEL_GATE: Final = "TaintTolerationCEL"
 INCLUSION_GATE: Final = "NodeInclusionPolicyInPodTopologySpread"
 
-# Of tolerations; the other operators need no gate.
-GATE_OF_OPERATOR: Final = {
-    "Gt": COMPARISON_GATE,
-    "Lt": COMPARISON_GATE,
-    "SemverGt": SEMVER_GATE,
-    "SemverLt": SEMVER_GATE,
-    "SemverEq": SEMVER_GATE,
-}
-
 
 @dataclass(frozen=True, slots=True)
 class FeatureGates:

@@ -12,9 +12,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from extender.match import comparisons
+from extender.match import operators
 from extender.match.findings import Finding, Noticed
 from extender.match.gates import FeatureGates
+from extender.match.operators import AnyComparison
 from extender.match.term_index import Pin, TermIndex
 from extender.model.core_v1 import (
     NodeAffinity,
@@ -237,33 +238,36 @@ def _label_test(
     key, values = requirement.key, requirement.values or ()
     if not is_label_key(key) or not all(map(is_label_value, values)):
         return None
-    match requirement.operator:
-        case "In" if values:
-            wanted = frozenset(values)
-            return lambda labels, _: labels.get(key) in wanted
-        case "NotIn" if values:
-            unwanted = frozenset(values)
-            return lambda labels, _: labels.get(key) not in unwanted
-        case "Exists" if not values:
+    operator = operators.affinity(requirement.operator)
+    if operator is None or not operator.is_on(gates) or not operator.takes(len(values)):
+        return None
+    if operator.comparison is not None:
+        return _comparison_test(key, operator.comparison, values[0], noticed)
+    return _string_test(key, operator.name, frozenset(values))
+
+
+def _string_test(key: str, operator: str, values: frozenset[str]) -> LabelTest:
+    match operator:
+        case "In":
+            return lambda labels, _: labels.get(key) in values
+        case "NotIn":
+            return lambda labels, _: labels.get(key) not in values
+        case "Exists":
             return lambda labels, _: key in labels
-        case "DoesNotExist" if not values:
-            return lambda labels, _: key not in labels
-        case "Gt" | "Lt" if len(values) == 1:
-            return _comparison_test(key, requirement.operator, values[0], noticed)
-        case "SemverGt" | "SemverLt" | "SemverEq" if gates.semver_operators and len(values) == 1:
-            return _comparison_test(key, requirement.operator, values[0], noticed)
         case _:
-            return None
+            return lambda labels, _: key not in labels
 
 
-def _comparison_test(key: str, operator: str, value: str, noticed: Noticed) -> LabelTest | None:
-    comparison = comparisons.OF_AFFINITY[operator]
-    # Not by way of `against`: a call less for every value there is.
+def _comparison_test(
+    key: str, comparison: AnyComparison, value: str, noticed: Noticed
+) -> LabelTest | None:
+    # Not by way of `against`: that costs one more call for every value.
     order: Callable[[str], Any] = comparison.order
     holds: Callable[[Any, Any], bool] = comparison.holds
+    kind = comparison.kind
     bound = order(value)
     if bound is None:
-        noticed.add(Finding("affinity", comparison.kind, key, value))
+        noticed.add(Finding("affinity", kind, key, value))
         return None
 
     def test(labels: Labels, noticed: Noticed) -> bool:
@@ -272,7 +276,7 @@ def _comparison_test(key: str, operator: str, value: str, noticed: Noticed) -> L
             return False
         found = order(label)
         if found is None:
-            noticed.add(Finding("label", comparison.kind, key, label))
+            noticed.add(Finding("label", kind, key, label))
             return False
         return holds(found, bound)
 

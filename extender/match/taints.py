@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from extender.match import comparisons
+from extender.match import operators
 from extender.match.cel.programs import Programs
 from extender.match.findings import Finding, Noticed
 from extender.match.gates import FeatureGates
+from extender.match.operators import AnyComparison
 from extender.model.core_v1 import Taint, Toleration
 
 NO_SCHEDULE: Final = "NoSchedule"
@@ -121,34 +122,33 @@ def _expression_test(
 
 
 def _value_test(toleration: Toleration, gates: FeatureGates, noticed: Noticed) -> ValueTest:
-    match toleration.operator:
-        case "" | "Equal":
-            expected = toleration.value
-            return lambda taint, _: taint.value == expected
-        case "Exists":
-            return _always
-        case "Gt" | "Lt" if gates.comparison_operators:
-            return _comparison_test(toleration, noticed)
-        case "SemverGt" | "SemverLt" | "SemverEq" if gates.semver_operators:
-            return _comparison_test(toleration, noticed)
-        case _:
-            return _never
+    operator = operators.toleration(toleration.operator)
+    if operator is None or not operator.is_on(gates):
+        return _never
+    if operator.comparison is not None:
+        return _comparison_test(toleration, operator.comparison, noticed)
+    if operator.arity == operators.NONE:
+        return _always
+    expected = toleration.value
+    return lambda taint, _: taint.value == expected
 
 
-def _comparison_test(toleration: Toleration, noticed: Noticed) -> ValueTest:
-    comparison = comparisons.OF_TOLERATIONS[toleration.operator]
-    # Not by way of `against`: a call less for every taint there is.
+def _comparison_test(
+    toleration: Toleration, comparison: AnyComparison, noticed: Noticed
+) -> ValueTest:
+    # Not by way of `against`: that costs one more call for every taint.
     order: Callable[[str], Any] = comparison.order
     holds: Callable[[Any, Any], bool] = comparison.holds
+    kind = comparison.kind
     bound = order(toleration.value)
     if bound is None:
-        noticed.add(Finding("toleration", comparison.kind, toleration.key, toleration.value))
+        noticed.add(Finding("toleration", kind, toleration.key, toleration.value))
         return _never
 
     def accepts(taint: Taint, noticed: Noticed) -> bool:
         value = order(taint.value)
         if value is None:
-            noticed.add(Finding("taint", comparison.kind, taint.key, taint.value))
+            noticed.add(Finding("taint", kind, taint.key, taint.value))
             return False
         return holds(value, bound)
 

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from extender.match import integers
+from extender.match import integers, operators
+from extender.match.operators import Relation
 from extender.match.taints import NO_EXECUTE
 from extender.match.versions import go_quote
 from extender.model.core_v1 import NodeAffinity, Toleration
 from extender.model.storage_v1 import VolumeNodeAffinity
 from extender.review import term_pitfalls, version_pitfalls
-from extender.review.allowances import SEMVER
 from extender.review.subjects import Carrier
 
 # What the API server passes on of one warning.
@@ -100,7 +100,7 @@ def _lowest_bounds(rules: tuple[Toleration, ...]) -> Mapping[tuple[str, str], in
     """The lowest bound of Gt for each key and effect."""
     lowest: dict[tuple[str, str], int] = {}
     for rule in rules:
-        bound = integers.canonical(rule.value) if rule.operator == "Gt" else None
+        bound = _bound(rule, "above")
         if bound is not None and not rule.expression:
             at = (rule.key, rule.effect)
             lowest[at] = min(bound, lowest.get(at, bound))
@@ -108,22 +108,30 @@ def _lowest_bounds(rules: tuple[Toleration, ...]) -> Mapping[tuple[str, str], in
 
 
 def _of_value(toleration: Toleration, lower: int | None) -> Iterator[str]:
-    value = toleration.value
-    if toleration.operator == "Lt":
-        bound = integers.canonical(value)
-        if bound is not None and bound <= 0:
-            yield (
-                f"no taint can have a value below {bound}, so this never matches: use a larger"
-                " bound, or Exists"
-            )
-        elif bound is not None and lower is not None and lower < bound:
-            # Unlike requirements of a term, tolerations cannot make a range together.
-            yield (
-                f"tolerations are alternatives, so Gt {lower} and Lt {bound} tolerate every number:"
-                f" use an expression with int(taint.value) > {lower} && int(taint.value) < {bound}"
-            )
-    elif toleration.operator in SEMVER:
-        yield from version_pitfalls.of_value(toleration.key, toleration.operator, value)
+    upper = _bound(toleration, "below")
+    if upper is not None and upper <= 0:
+        yield (
+            f"no taint can have a value below {upper}, so this never matches: use a larger"
+            " bound, or Exists"
+        )
+    elif upper is not None and lower is not None and lower < upper:
+        # Unlike requirements of a term, tolerations cannot make a range together.
+        yield (
+            f"tolerations are alternatives, so Gt {lower} and Lt {upper} tolerate every number:"
+            f" use an expression with int(taint.value) > {lower} && int(taint.value) < {upper}"
+        )
+    operator = operators.toleration(toleration.operator)
+    if operator is not None and operator.kind == "semver":
+        yield from version_pitfalls.of_value(toleration.key, operator, toleration.value)
+
+
+def _bound(rule: Toleration, relation: Relation) -> int | None:
+    """The integer that a rule compares taints to, if that is how it compares."""
+    operator = operators.toleration(rule.operator)
+    comparison = operator.comparison if operator is not None else None
+    if comparison is None or (comparison.kind, comparison.relation) != ("integer", relation):
+        return None
+    return integers.canonical(rule.value)
 
 
 def _word(text: str) -> str:

@@ -14,11 +14,11 @@ from typing import Final
 
 from extender.framework.interface import Settings
 from extender.match.cel.faults import CompileError, TooComplexError
+from extender.match.gates import FeatureGates
 from extender.model.core_v1 import NodeAffinity, Toleration
 from extender.model.storage_v1 import VolumeNodeAffinity
 from extender.model.workloads import Ruled
 from extender.review import allowances, fields, node_selectors, pitfalls, subjects, tolerations
-from extender.review.allowances import Allowances
 from extender.review.fields import FieldError
 from extender.review.pitfalls import Pitfall
 from extender.review.subjects import Carrier
@@ -120,7 +120,7 @@ def check(new: Ruled, old: Ruled | None, settings: Settings) -> Report:
 
 
 def _check_affinity(
-    rules: NodeAffinity, old: Carrier | None, path: str, allowed: Allowances
+    rules: NodeAffinity, old: Carrier | None, path: str, allowed: FeatureGates
 ) -> Iterator[FieldError]:
     known = old.rules if old is not None and isinstance(old.rules, NodeAffinity) else NodeAffinity()
     if rules.required is not None:
@@ -133,7 +133,7 @@ def _check_affinity(
 
 
 def _check_volume(
-    rules: VolumeNodeAffinity, old: Carrier | None, path: str, allowed: Allowances
+    rules: VolumeNodeAffinity, old: Carrier | None, path: str, allowed: FeatureGates
 ) -> Iterator[FieldError]:
     known = old.rules if old is not None else None
     if rules.required is not None:

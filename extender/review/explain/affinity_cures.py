@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from extender.framework.interface import Settings
 from extender.framework.snapshot import NodeInfo
-from extender.match import selectors
+from extender.match import operators, selectors
 from extender.model.core_v1 import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from extender.review.explain import affinity_derivation, nearness
 from extender.review.explain.edits import REQUIRED, Editor, line_of, with_spec
@@ -16,7 +16,6 @@ from extender.review.explain.proposals import Case, Proposal
 from extender.review.explain.schema import Change
 from extender.review.explain.words import NATIVE, quoted
 
-SYMBOLS: Final = {">": "Gt", "<": "Lt", "=": "In", "==": "In", "Equal": "In", "!=": "NotIn"}
 _NAME: Final = "NodeAffinity"
 _MAX_TERMS: Final = 50
 
@@ -184,9 +183,10 @@ def _mended(
 ) -> tuple[Requirement, float, str] | None:
     """The requirement with what is wrong in it put right, the cost, and what was wrong."""
     changed, cost, said = requirement, 0.0, list[str]()
-    if changed.operator not in affinity_derivation.LABEL_OPERATORS:
-        meant = SYMBOLS.get(changed.operator) or nearness.spelling(
-            changed.operator, affinity_derivation.LABEL_OPERATORS
+    if operators.affinity(changed.operator) is None:
+        known = operators.AFFINITY
+        meant = operators.meant_by(changed.operator, known) or nearness.spelling(
+            changed.operator, known
         )
         if meant is None:
             return None
@@ -226,14 +226,23 @@ def _with_value(requirement: Requirement, actual: str) -> tuple[Requirement, flo
             said = f"{operator} takes no values: leave them out"
             return replace(requirement, values=None), 1.0, said
         case _:
-            near = nearness.bound(operator, actual, affinity=True)
-            if near is None:
-                return None
-            old = values[0] if values else ""
-            cost = 1.0 + nearness.distance(operator, old, near)
-            why = "" if operator in ("Gt", "Lt") else nearness.because(operator, old, actual)
-            said = f"{written} misses {requirement.key}={actual}{why}: use {near}"
-            return replace(requirement, values=(near,)), cost, said
+            return _with_bound(requirement, actual, written)
+
+
+def _with_bound(
+    requirement: Requirement, actual: str, written: str
+) -> tuple[Requirement, float, str] | None:
+    """The requirement with the nearest bound that the node's label fulfils."""
+    operator = operators.affinity(requirement.operator)
+    comparison = operator.comparison if operator is not None else None
+    near = None if comparison is None else nearness.bound(comparison, actual)
+    if comparison is None or near is None:
+        return None
+    old = next(iter(requirement.values or ()), "")
+    cost = 1.0 + nearness.distance(comparison, old, near)
+    why = nearness.because(comparison, old, actual) if comparison.kind == "semver" else ""
+    said = f"{written} misses {requirement.key}={actual}{why}: use {near}"
+    return replace(requirement, values=(near,)), cost, said
 
 
 def _without(values: Sequence[str], actual: str) -> tuple[str, ...]:

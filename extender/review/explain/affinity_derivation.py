@@ -9,8 +9,8 @@ from typing import Final
 from extender.framework import rules
 from extender.framework.interface import Settings
 from extender.framework.snapshot import NodeInfo
-from extender.match import comparisons, selectors
-from extender.match.gates import GATE_OF_OPERATOR, FeatureGates
+from extender.match import operators, selectors
+from extender.match.gates import FeatureGates
 from extender.match.selectors import NAME_FIELD
 from extender.model.core_v1 import (
     NodeSelector,
@@ -30,18 +30,6 @@ from extender.review.explain.words import (
 
 NODE_SELECTOR: Final = "nodeSelector"
 NO_LABEL: Final = "the node has no such label"
-_COUNTS: Final = {
-    "In": "at least one value",
-    "NotIn": "at least one value",
-    "Exists": "no value",
-    "DoesNotExist": "no value",
-    "Gt": "exactly one value",
-    "Lt": "exactly one value",
-    "SemverGt": "exactly one value",
-    "SemverLt": "exactly one value",
-    "SemverEq": "exactly one value",
-}
-LABEL_OPERATORS: Final = tuple(_COUNTS)
 
 
 def checks(
@@ -143,17 +131,18 @@ def requirement_check(
     matches = term is not None and term.matches("", labels, set())
     key, operator, values = requirement.key, requirement.operator, requirement.values or ()
     actual = labels.get(key)
+    known = operators.affinity(operator)
+    comparison = known.comparison if known is not None and len(values) == 1 else None
     own = theirs = None
-    if operator in comparisons.OF_AFFINITY and len(values) == 1:
-        parse = comparisons.OF_AFFINITY[operator].parse
-        parsed = parse(values[0]), None if actual is None else parse(actual)
+    if comparison is not None:
+        parsed = comparison.parse(values[0]), None if actual is None else comparison.parse(actual)
         own, theirs = (None if each is None else str(each) for each in parsed)
     why = malformed(requirement, settings.gates) if term is None else ""
     if not why and actual is None:
         why = NO_LABEL
-    elif not why and operator in comparisons.OF_AFFINITY:
+    elif not why and comparison is not None:
         why = compared(
-            operator,
+            comparison,
             Side("rule", values[0], own),
             Side("label", actual or "", theirs),
             holds=matches,
@@ -165,21 +154,21 @@ def requirement_check(
 
 def malformed(requirement: NodeSelectorRequirement, gates: FeatureGates) -> str:
     """Why a requirement keeps its term from ever matching."""
-    operator, values = requirement.operator, requirement.values or ()
-    if operator not in _COUNTS:
-        return f"operator {quoted(operator)} is unknown"
-    if operator.startswith("Semver") and not gates.semver_operators:
-        return f"feature gate {GATE_OF_OPERATOR[operator]} is off: {operator} matches nothing"
+    values = requirement.values or ()
+    operator = operators.affinity(requirement.operator)
+    if operator is None:
+        return f"operator {quoted(requirement.operator)} is unknown"
+    if not operator.is_on(gates):
+        return f"feature gate {operator.gate} is off: {operator.name} matches nothing"
     if not selectors.is_label_key(requirement.key):
         return f"{quoted(requirement.key)} is not a label key"
     bad = next((value for value in values if not selectors.is_label_value(value)), None)
     if bad is not None:
         return f"{quoted(bad)} is not a label value"
-    needed = _COUNTS[operator]
-    if operator in comparisons.OF_AFFINITY and len(values) == 1:
+    if operator.comparison is not None and len(values) == 1:
         rule, label = Side("rule", values[0], None), Side("label", "", "")
-        return compared(operator, rule, label, holds=False)
-    return f"{operator} takes {needed}, not {len(values)}"
+        return compared(operator.comparison, rule, label, holds=False)
+    return f"{operator.name} takes {operator.arity}, not {len(values)}"
 
 
 def field_check(requirement: NodeSelectorRequirement, name: str) -> RequirementCheck:

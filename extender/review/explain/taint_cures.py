@@ -10,7 +10,8 @@ import msgspec
 from extender.framework import rules
 from extender.framework.interface import Settings
 from extender.framework.snapshot import NodeInfo, TaintSet
-from extender.match.gates import CEL_GATE, GATE_OF_OPERATOR
+from extender.match import operators
+from extender.match.gates import CEL_GATE
 from extender.match.taints import HARD_EFFECTS, NO_EXECUTE, PREFER_NO_SCHEDULE
 from extender.model.core_v1 import Taint, Toleration
 from extender.plugins.node_unschedulable import CORDON
@@ -25,10 +26,7 @@ from extender.review.explain.words import (
     quoted,
 )
 
-OPERATORS: Final = ("Equal", "Exists", *GATE_OF_OPERATOR)
 EFFECTS: Final = (*sorted(HARD_EFFECTS), PREFER_NO_SCHEDULE)
-# What people write who come from another language.
-SYMBOLS: Final = {">": "Gt", "<": "Lt", "=": "Equal", "==": "Equal", "In": "Equal"}
 MAX_TOLERATIONS: Final = 100
 _NAME: Final = "TaintToleration"
 _MAX_REPAIRS: Final = 6
@@ -93,7 +91,7 @@ class TaintCure:
 
     def _added(self, case: Case, taint: Taint, editor: Editor) -> Iterator[Proposal]:
         """New tolerations of exactly this taint; the native field is understood by everybody."""
-        operator = "Equal" if taint.value else "Exists"
+        operator = operators.DEFAULT_TOLERATION if taint.value else "Exists"
         exact = Toleration(taint.key, operator, taint.value, taint.effect)
         wanted = [(NATIVE, exact, _ADDED), (ANNOTATION, exact, 3.2)]
         if taint.effect == NO_EXECUTE:
@@ -120,7 +118,10 @@ class TaintCure:
             return None
         for step in (_key, _effect, _operator):
             repair = None if repair is None else step(repair, taint)
-        if repair is None or taint_derivation.gate_is_off(repair.toleration, self.settings):
+        if repair is None:
+            return None
+        operator = operators.toleration(repair.toleration.operator)
+        if operator is not None and not operator.is_on(self.settings.gates):
             return None
         check = taint_derivation.toleration_check(
             replace(placed, toleration=repair.toleration), taint, self.settings
@@ -153,9 +154,10 @@ def _effect(repair: _Repair, taint: Taint) -> _Repair:
 
 def _operator(repair: _Repair, _taint: Taint) -> _Repair | None:
     operator = repair.toleration.operator
-    if operator in ("", *OPERATORS):
+    if operators.toleration(operator) is not None:
         return repair
-    meant = SYMBOLS.get(operator) or nearness.spelling(operator, OPERATORS)
+    known = operators.TOLERATION
+    meant = operators.meant_by(operator, known) or nearness.spelling(operator, known)
     if meant is None:
         return None
     said = f"operator {quoted(operator)} is unknown: did you mean {meant}?"
@@ -164,29 +166,25 @@ def _operator(repair: _Repair, _taint: Taint) -> _Repair | None:
 
 def _value(repair: _Repair, taint: Taint) -> _Repair | None:
     """Key, effect and operator fit, the value does not."""
-    operator, value = repair.toleration.operator or "Equal", repair.toleration.value
-    text = f"`{operator} {value}`"
-    if operator == "Equal":
+    operator, value = operators.toleration(repair.toleration.operator), repair.toleration.value
+    if operator is None:
+        return None
+    missed = f"`{operator.name} {value}` misses {taint.key}={taint.value}"
+    comparison = operator.comparison
+    if comparison is None:
         cost = 1.0 if nearness.spelling(value, [taint.value]) else 2.0
-        said = f"{text} misses {taint.key}={taint.value}: use {quoted(taint.value)}"
-        return repair.then("value", taint.value, cost, said)
-    near = nearness.bound(operator, taint.value)
+        return repair.then("value", taint.value, cost, f"{missed}: use {quoted(taint.value)}")
+    near = nearness.bound(comparison, taint.value)
     if near is None:
         return None
-    said = (
-        f"{text} misses {taint.key}={taint.value}{nearness.because(operator, value, taint.value)}"
-    )
-    cost = 1.0 + nearness.distance(operator, value, near)
-    if operator in ("Gt", "Lt"):
+    missed += nearness.because(comparison, value, taint.value)
+    cost = 1.0 + nearness.distance(comparison, value, near)
+    if comparison.kind == "integer":
         meant = nearness.canonical(value)
-        if meant is not None and _holds(operator, meant, taint.value):
+        test = None if meant is None else comparison.against(meant)
+        if meant is not None and test is not None and test(taint.value):
             near, cost = meant, 0.5
-    return repair.then("value", near, cost, f"{said}: use {near}")
-
-
-def _holds(operator: str, value: str, actual: str) -> bool:
-    test = taint_derivation.comparison(operator, value)
-    return test is not None and test(actual) is True
+    return repair.then("value", near, cost, f"{missed}: use {near}")
 
 
 def _mended(case: Case, placed: Placed, repair: _Repair, editor: Editor) -> Proposal:
@@ -219,20 +217,18 @@ def _remarks(each: Toleration, taint: Taint, settings: Settings) -> Iterator[str
         yield f"feature gate {CEL_GATE} is off: expressions match nothing"
     if each.key != taint.key or each.expression:
         return
-    if taint_derivation.gate_is_off(each, settings):
-        gate = GATE_OF_OPERATOR[each.operator]
-        yield f"feature gate {gate} is off: {each.operator} matches nothing"
-    elif taint_derivation.comparison(each.operator, "0") and not _readable(each, taint):
-        kind = "a version" if each.operator.startswith("Semver") else "an integer"
+    operator = operators.toleration(each.operator)
+    if operator is None:
+        return
+    comparison = operator.comparison
+    if not operator.is_on(settings.gates):
+        yield f"feature gate {operator.gate} is off: {operator.name} matches nothing"
+    elif comparison is not None and comparison.parse(taint.value) is None:
+        kind = "a version" if comparison.kind == "semver" else "an integer"
         yield (
-            f"the taint {taint.key}={taint.value} is not {kind}, so `{each.operator}` never"
+            f"the taint {taint.key}={taint.value} is not {kind}, so `{operator.name}` never"
             " matches it: correct the taint on the node"
         )
-
-
-def _readable(each: Toleration, taint: Taint) -> bool:
-    test = taint_derivation.comparison(each.operator, "0")
-    return test is not None and test(taint.value) is not None
 
 
 @dataclass(frozen=True, slots=True)

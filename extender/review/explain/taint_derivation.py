@@ -6,15 +6,14 @@ here.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from extender.framework import rules
 from extender.framework.interface import Settings
 from extender.framework.rules import PodTolerations
 from extender.framework.snapshot import NodeInfo
-from extender.match import comparisons, taints
+from extender.match import operators, taints
 from extender.match.findings import Noticed
-from extender.match.gates import CEL_GATE, GATE_OF_OPERATOR
+from extender.match.gates import CEL_GATE
 from extender.match.taints import HARD_EFFECTS, NO_EXECUTE, PREFER_NO_SCHEDULE
 from extender.model.core_v1 import Pod, Taint, Toleration
 from extender.plugins.node_unschedulable import CORDON
@@ -27,8 +26,6 @@ from extender.review.explain.words import (
     one_of,
     quoted,
 )
-
-CANONICAL: Final = "an integer in canonical form"
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,41 +192,23 @@ def _why_not_addressed(each: Toleration, taint: Taint) -> str:
 
 def _explain_value(each: Toleration, taint: Taint, settings: Settings, detail: _Detail) -> None:
     """Key and effect fit: what the operator makes of the values."""
-    operator = each.operator or "Equal"
-    if operator == "Exists":
-        detail.why = "Exists takes any value"
-    elif operator == "Equal":
+    operator = operators.toleration(each.operator)
+    if operator is None:
+        detail.why = f"operator {quoted(each.operator)} is unknown and matches nothing"
+    elif not operator.is_on(settings.gates):
+        detail.why = f"feature gate {operator.gate} is off: {operator.name} matches nothing"
+    elif operator.comparison is None and operator.arity == operators.NONE:
+        detail.why = f"{operator.name} takes any value"
+    elif operator.comparison is None:
         detail.why = one_of(taint.value, (each.value,))
-    elif operator not in GATE_OF_OPERATOR:
-        detail.why = f"operator {quoted(operator)} is unknown and matches nothing"
-    elif gate_is_off(each, settings):
-        detail.why = f"feature gate {GATE_OF_OPERATOR[operator]} is off: {operator} matches nothing"
     else:
-        comparison = comparisons.OF_TOLERATIONS[operator]
+        comparison = operator.comparison
         own, theirs = comparison.parse(each.value), comparison.parse(taint.value)
         detail.parsed_value = None if own is None else str(own)
         detail.parsed_taint = None if theirs is None else str(theirs)
         detail.why = compared(
-            operator,
-            Side("toleration", each.value, detail.parsed_value, CANONICAL),
-            Side("taint", taint.value, detail.parsed_taint, CANONICAL),
+            comparison,
+            Side("toleration", each.value, detail.parsed_value),
+            Side("taint", taint.value, detail.parsed_taint),
             holds=detail.matches,
         )
-
-
-def gate_is_off(each: Toleration, settings: Settings) -> bool:
-    """Whether the operator of a toleration is switched off."""
-    gates = settings.gates
-    match each.operator:
-        case "Gt" | "Lt":
-            return not gates.comparison_operators
-        case "SemverGt" | "SemverLt" | "SemverEq":
-            return not gates.semver_operators
-        case _:
-            return False
-
-
-def comparison(operator: str, value: str) -> comparisons.ValueTest | None:
-    """What a comparing toleration asks of the values of taints; None if nothing."""
-    known = comparisons.OF_TOLERATIONS.get(operator)
-    return None if known is None else known.against(value)

@@ -12,12 +12,12 @@ from extender.errors import AnnotationError
 from extender.framework import rules, runner
 from extender.framework.interface import Code, Settings
 from extender.framework.snapshot import NodeInfo, Snapshot
-from extender.match import annotations
+from extender.match import annotations, operators
+from extender.match.gates import SEMVER_GATE
 from extender.match.taints import NO_EXECUTE
-from extender.model.core_v1 import ObjectMeta, Pod, PodSpec, Taint
+from extender.model.core_v1 import ObjectMeta, Pod, PodSpec, Taint, Toleration
 from extender.model.storage_v1 import StorageClass
 from extender.review import daemons
-from extender.review.allowances import SEMVER
 from extender.review.scan.objects import Ref, ScannedVolume
 
 _WAITS: Final = "WaitForFirstConsumer"
@@ -101,11 +101,7 @@ def read_by_nobody(
 def _as_controllers_see(pod: Pod, prefix: str) -> Pod:
     """The pod by its native fields, without what no released controller understands."""
     meta, spec = pod.metadata or ObjectMeta(), pod.spec or PodSpec()
-    known = tuple(
-        each
-        for each in spec.tolerations or ()
-        if not each.expression and each.operator not in SEMVER
-    )
+    known = tuple(each for each in spec.tolerations or () if _is_released(each))
     ours = {prefix + annotations.TOLERATIONS, prefix + annotations.NODE_AFFINITY}
     written = meta.annotations or {}
     if len(known) < len(spec.tolerations or ()):
@@ -114,6 +110,12 @@ def _as_controllers_see(pod: Pod, prefix: str) -> Pod:
         kept = {name: text for name, text in written.items() if name not in ours}
         meta = msgspec.structs.replace(meta, annotations=kept)
     return Pod(meta, spec)
+
+
+def _is_released(toleration: Toleration) -> bool:
+    """Whether a released controller understands it: no expression, no version."""
+    operator = operators.toleration(toleration.operator)
+    return not toleration.expression and (operator is None or operator.gate != SEMVER_GATE)
 
 
 def _fitting(

@@ -7,10 +7,10 @@ from typing import Final
 import msgspec
 
 from extender.framework.interface import Settings
+from extender.match import operators
 from extender.match.gates import (
     CEL_GATE,
     COMPARISON_GATE,
-    GATE_OF_OPERATOR,
     INCLUSION_GATE,
     SEMVER_GATE,
 )
@@ -26,7 +26,6 @@ from extender.model.core_v1 import (
 from extender.model.storage_v1 import VolumeNodeAffinity
 from extender.model.workloads import RuledMeta, RuledPod, RuledPodSpec, RuledVolume, RuledVolumeSpec
 from extender.review import subjects
-from extender.review.allowances import SEMVER
 from extender.review.scan.objects import ScannedVolume
 from extender.review.subjects import Carrier
 
@@ -84,7 +83,12 @@ def rule_text(rule: Rule) -> str:
         case Toleration(expression=expression) if expression:
             return expression
         case Toleration():
-            words = (rule.key or "*", rule.operator or "Equal", rule.value, rule.effect)
+            words = (
+                rule.key or "*",
+                rule.operator or operators.DEFAULT_TOLERATION,
+                rule.value,
+                rule.effect,
+            )
             return " ".join(word for word in words if word)
         case NodeSelectorRequirement():
             return " ".join((rule.key, rule.operator, ",".join(rule.values or ()))).rstrip()
@@ -109,7 +113,8 @@ def _of_carrier(carrier: Carrier) -> Iterator[Usage]:
                     yield Usage(gate, operator, carrier.annotated, path, plain)
         case NodeAffinity() | VolumeNodeAffinity() as affinity:
             for path, requirement in _requirements(affinity, carrier.path):
-                gate = SEMVER_GATE if requirement.operator in SEMVER else ""
+                known = operators.affinity(requirement.operator)
+                gate = known.gate if known is not None else ""
                 if gate or carrier.annotated:
                     plain_one = NodeSelectorRequirement(*msgspec.structs.astuple(requirement))
                     yield Usage(gate, requirement.operator, carrier.annotated, path, plain_one)
@@ -120,8 +125,8 @@ def _of_carrier(carrier: Carrier) -> Iterator[Usage]:
 def _of_toleration(toleration: Toleration) -> tuple[str, str]:
     if toleration.expression:
         return CEL_GATE, "expression"
-    operator = toleration.operator or "Equal"
-    return GATE_OF_OPERATOR.get(operator, ""), operator
+    operator = operators.toleration(toleration.operator)
+    return (operator.gate, operator.name) if operator is not None else ("", toleration.operator)
 
 
 def _requirements(

@@ -85,3 +85,11 @@ readOnlyRootFilesystem: true
 capabilities:
   drop: [ALL]
 {{- end -}}
+
+{{/* The operators that need the webhook, as CEL lists; a test holds them to extender/match/operators.py. */}}
+{{- define "leeway.semverOperators" -}}
+['SemverGt', 'SemverLt', 'SemverEq']
+{{- end -}}
+{{- define "leeway.comparingOperators" -}}
+['Gt', 'Lt', 'SemverGt', 'SemverLt', 'SemverEq']
+{{- end -}}
