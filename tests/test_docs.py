@@ -202,7 +202,7 @@ def reasons() -> Iterator[str]:
 
 
 def test_every_plugin_has_its_row_in_the_order_of_judging() -> None:
-    built = [build(Settings()).name for build in plugins.FILTERS]
+    built = [each.build_filter(Settings()).name for each in plugins.PLUGINS]
     rows = table(README, "Plugins")
 
     assert list(rows) == built
@@ -285,7 +285,13 @@ def test_every_flag_of_a_command_has_its_row(command: str) -> None:
 
 
 def test_every_feature_gate_has_its_row() -> None:
-    assert set(table(CONFIGURATION, "Feature gates")) == set(ATTRIBUTE_OF)
+    rows = table(CONFIGURATION, "Feature gates")
+
+    assert set(rows) == set(ATTRIBUTE_OF)
+    assert {gate: row[0] for gate, row in rows.items()} == {
+        gate: ", ".join(each.name for each in plugins.PLUGINS if gate in each.gates)
+        for gate in ATTRIBUTE_OF
+    }
 
 
 def test_every_reason_has_its_row_word_for_word() -> None:

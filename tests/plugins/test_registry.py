@@ -4,6 +4,7 @@ from extender import plugins
 from extender.framework import runner
 from extender.framework.interface import SUCCESS, Profile, Settings, Status
 from extender.framework.snapshot import Snapshot
+from extender.match.gates import ATTRIBUTE_OF
 from extender.model.core_v1 import Pod
 from extender.plugins import node_affinity, node_unschedulable
 from extender.plugins.node_affinity import NodeAffinity
@@ -37,8 +38,20 @@ def test_the_weights_are_those_of_the_tree() -> None:
         "VolumeBinding": 0,
         "PodTopologySpread": 2,
     }
-    assert [build(Settings()).name for build in plugins.FILTERS] == list(ALL)
-    assert set(plugins.RESOURCES) == set(ALL)
+
+
+@pytest.mark.parametrize("described", plugins.PLUGINS, ids=lambda each: each.name)
+def test_a_plugin_is_what_its_description_says(described: plugins.Descriptor) -> None:
+    settings = Settings()
+
+    assert described.build_filter(settings).name == described.name
+    if described.build_scorer is not None:
+        assert described.build_scorer(settings).name == described.name
+    assert (described.build_scorer is not None) == (described.weight > 0)
+
+
+def test_every_gate_changes_some_plugin() -> None:
+    assert {gate for each in plugins.PLUGINS for gate in each.gates} == set(ATTRIBUTE_OF)
 
 
 @pytest.mark.parametrize(

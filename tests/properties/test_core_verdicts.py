@@ -98,7 +98,7 @@ def test_equal_keys_promise_equal_verdicts(
 ) -> None:
     pod, candidates = pod_of(parts), some_nodes(*cluster)
     foreign = plugins.foreign_profile(config).filters
-    filters: list[FilterPlugin] = [build(config) for build in plugins.FILTERS]
+    filters: list[FilterPlugin] = [each.build_filter(config) for each in plugins.PLUGINS]
     for plugin in (*filters, *foreign):
         question = plugin.pre_filter(pod, Snapshot())
         if isinstance(question, Status):
@@ -107,7 +107,9 @@ def test_equal_keys_promise_equal_verdicts(
         for key, node in zip(question.facet.column(candidates), candidates, strict=True):
             verdict = whole(question.filter(node))
             assert judged.setdefault(key, verdict) == verdict
-    scorers: list[ScorePlugin] = [build(config) for build in plugins.SCORERS]
+    scorers: list[ScorePlugin] = [
+        each.build_scorer(config) for each in plugins.PLUGINS if each.build_scorer is not None
+    ]
     for scorer in scorers:
         preference = scorer.pre_score(pod, Snapshot())
         if isinstance(preference, Status):

@@ -284,8 +284,8 @@ class BrokenPlugin:
 
 @pytest.fixture
 def _broken_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plugins, "FILTERS", (BrokenPlugin,))
-    monkeypatch.setattr(plugins, "SCORERS", (BrokenPlugin,))
+    broken = plugins.Descriptor(BrokenPlugin.name, BrokenPlugin, BrokenPlugin)
+    monkeypatch.setattr(plugins, "PLUGINS", (broken,))
 
 
 def assert_no_particulars(text: str) -> None:
