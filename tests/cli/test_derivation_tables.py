@@ -8,7 +8,7 @@ from extender.model.core_v1 import Pod
 from extender.review.explain.inquiry import Bounds
 from tests.builders import JSON, a_pod, node_json, required, requirement, taint, toleration
 from tests.review.explain.asking import explained
-from tests.review.explain.test_spread_derivation import PODS, nodes, spreading
+from tests.review.explain.spread.test_derivation import PODS, nodes, spreading
 
 
 def page(pod: Pod, *cluster: JSON, **more: Any) -> str:

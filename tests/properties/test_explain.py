@@ -13,7 +13,7 @@ from extender.framework import runner
 from extender.framework.interface import Code, Profile
 from extender.framework.snapshot import NodeInfo
 from extender.model.core_v1 import Pod
-from extender.review.explain import annotation_cures
+from extender.review.explain import annotation_cure
 from extender.review.explain.explaining import explain
 from extender.review.explain.inquiry import Inquiry, no_clock
 from extender.review.explain.schema import Derivation, Explanation, Fix, TermCheck
@@ -57,7 +57,7 @@ def test_a_derivation_leads_to_the_verdict_of_every_plugin(
     assert derived is not None
     codes = {each.plugin: each.code for each in derived.plugins}
     tolerations, affinity = (
-        annotation_cures.readable(inquiry.pod, name, inquiry.settings)
+        annotation_cure.readable(inquiry.pod, name, inquiry.settings)
         for name in ("tolerations", "node-affinity")
     )
 

@@ -13,12 +13,12 @@ from extender.framework.snapshot import NodeInfo, TaintSet
 from extender.plugins.taint_toleration import TaintToleration
 from extender.review.explain.inquiry import Inquiry
 from extender.review.explain.proposals import Case
+from extender.review.explain.registry import EXPLAINERS
 from extender.review.explain.steps import Steps, filtered
-from extender.review.explain.taint_cures import TaintCure
+from extender.review.explain.taints.cure import TaintCure
 
 MAX_TAINT_SETS: Final = 500
 _AT_A_TIME: Final = 2
-_REFUSED: Final = {"NodeUnschedulable": 4.0, "VolumeBinding": 5.0, "PodTopologySpread": 2.5}
 _USUAL: Final = 3.0
 
 
@@ -38,7 +38,8 @@ class Distances:
             weights: Mapping[TaintSet, float] = {}
             if isinstance(plugin, TaintToleration):
                 weights = yield from self._by_taints(refused)
-            usual = _REFUSED.get(plugin.name, _USUAL)
+            explainer = EXPLAINERS.get(plugin.name)
+            usual = _USUAL if explainer is None else explainer.distance
             for node in refused:
                 total[node.name] += weights.get(node.taints, usual)
         return total

@@ -13,19 +13,12 @@ from extender.framework.interface import Code, FilterPlugin, Profile, Settings, 
 from extender.framework.snapshot import NodeInfo, Snapshot
 from extender.match.annotations import NODE_AFFINITY, TOLERATIONS
 from extender.model.core_v1 import Pod
-from extender.plugins.node_affinity import NodeAffinity
-from extender.plugins.node_unschedulable import NodeUnschedulable
-from extender.plugins.pod_topology_spread import PodTopologySpread
-from extender.plugins.taint_toleration import TaintToleration
-from extender.plugins.volume_binding import VolumeBinding
-from extender.review.explain import annotation_cures
-from extender.review.explain.affinity_cures import AffinityCure
-from extender.review.explain.annotation_cures import AnnotationCure
-from extender.review.explain.cluster_cures import SpreadCure, VolumeCure
+from extender.review.explain import annotation_cure
+from extender.review.explain.annotation_cure import AnnotationCure
 from extender.review.explain.proposals import Case, Cure, Proposal
+from extender.review.explain.registry import EXPLAINERS
 from extender.review.explain.schema import Change
 from extender.review.explain.steps import Steps
-from extender.review.explain.taint_cures import CordonCure, TaintCure
 
 MAX_CHANGES: Final = 8
 MAX_PROPOSALS: Final = 24
@@ -111,21 +104,10 @@ class Planner:
 
     def _cure(self, plugin: FilterPlugin, case: Case) -> Cure | None:
         for name in (TOLERATIONS, NODE_AFFINITY):
-            if not annotation_cures.readable(case.pod, name, self.settings):
+            if not annotation_cure.readable(case.pod, name, self.settings):
                 return AnnotationCure(self.settings, plugin.name)
-        match plugin:
-            case NodeUnschedulable():
-                return CordonCure(self.settings)
-            case TaintToleration():
-                return TaintCure(self.settings)
-            case NodeAffinity(annotation_only=annotation_only):
-                return AffinityCure(self.settings, annotation_only)
-            case VolumeBinding():
-                return VolumeCure(self.settings)
-            case PodTopologySpread():
-                return SpreadCure(self.settings)
-            case _:
-                return None
+        explainer = EXPLAINERS.get(plugin.name)
+        return None if explainer is None else explainer.cure(plugin, self.settings)
 
     def _lets_pass(self, plugin: FilterPlugin, case: Case) -> bool:
         alone = Profile(self.profile.name, (plugin,), ())

@@ -12,8 +12,8 @@ from extender.review.explain.schema import Explanation
 from extender.review.explain.templates import Subject
 from tests.builders import JSON, a_pod, node_json, required, requirement, taint, toleration
 from tests.review.explain.asking import SETTINGS, an_inquiry, explained
-from tests.review.explain.test_spread_derivation import spreading
-from tests.review.explain.test_volume_derivation import a_pod_with
+from tests.review.explain.spread.test_derivation import spreading
+from tests.review.explain.volumes.test_derivation import a_pod_with
 
 
 def said(explanation: Explanation, words: str) -> bool:

@@ -11,7 +11,7 @@ from extender.review.explain.steps import Steps, filtered, finished
 from tests.builders import a_snapshot, node_json
 from tests.properties.explain_strategies import World, worlds
 from tests.review.explain.asking import an_inquiry
-from tests.review.explain.test_spread_derivation import nodes, spreading
+from tests.review.explain.spread.test_derivation import nodes, spreading
 
 
 @settings(max_examples=25)

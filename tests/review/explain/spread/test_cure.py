@@ -1,45 +1,15 @@
-"""What cures a refusal by claims, volumes, or pods in domains."""
+"""What cures a refusal by pods in domains."""
 
 import msgspec
 import pytest
 
 from extender.framework.pods import PodInfo
 from extender.model.core_v1 import ObjectMeta, Pod
-from extender.review.explain.cluster_cures import VolumeCure
 from extender.review.explain.fixes import Planner
-from extender.review.explain.schema import Fix
 from extender.review.explain.steps import finished
 from tests.builders import a_snapshot, node_json
-from tests.review.explain.asking import SETTINGS, a_case, an_inquiry, change_of, explained, fix_of
-from tests.review.explain.test_spread_derivation import PODS, nodes, spreading
-from tests.review.explain.test_volume_derivation import KNOWN, NODE, a_pod_with
-
-
-def test_a_misspelt_claim_is_found() -> None:
-    change = change_of(a_pod_with("anywhere", "any-where"), NODE, volumes=KNOWN)
-
-    assert change.summary == 'claim "any-where" does not exist: did you mean "anywhere"?'
-    assert change.path == "spec.volumes[1].persistentVolumeClaim.claimName"
-
-
-def advice(claim: str, **more: bool) -> tuple[str, ...]:
-    fix: Fix = fix_of(a_pod_with(claim, **more), NODE, volumes=KNOWN)
-    assert (fix.changes, fix.complete) == ((), False)
-    return fix.advice
-
-
-def test_what_is_wrong_with_a_claim_is_told() -> None:
-    assert advice("zzz") == (
-        'claim zzz: persistentvolumeclaim "zzz" not found: create it in the pod\'s namespace',
-    )
-    assert advice("in-b") == (
-        "claim in-b: the node does not reach its volume; the pod can only run where its volume is",
-    )
-    assert advice("unbound") == (
-        "claim unbound: not bound, and its storage class binds immediately or is not known:"
-        " look at its events, kubectl describe pvc",
-    )
-    assert advice("lost") == ("claim lost: bound to volume gone, which does not exist",)
+from tests.review.explain.asking import SETTINGS, an_inquiry, change_of, explained, fix_of
+from tests.review.explain.spread.test_derivation import PODS, nodes, spreading
 
 
 @pytest.mark.parametrize(
@@ -121,7 +91,3 @@ def test_pods_in_flight_are_waited_for() -> None:
     plan = finished(planner.plan(inquiry.pod, snapshot.nodes["n2"]))
 
     assert plan.advice == ("wait: pods in flight may turn up there, and it is asked again",)
-
-
-def test_without_volumes_nothing_is_in_the_way_of_a_claim_but_itself() -> None:
-    assert VolumeCure(SETTINGS).obstacles(a_case(a_pod_with("x"), NODE)) == 1

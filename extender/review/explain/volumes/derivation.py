@@ -1,5 +1,7 @@
 """Each claim of a pod: whether it can be used, and whether the node reaches its volume."""
 
+import msgspec
+
 from extender.errors import AnnotationError
 from extender.framework import volumes
 from extender.framework.interface import Settings, Status
@@ -9,9 +11,20 @@ from extender.match import selectors
 from extender.model.core_v1 import NodeSelector, Pod
 from extender.model.storage_v1 import PersistentVolume, PersistentVolumeClaim
 from extender.plugins import volume_binding
-from extender.review.explain import affinity_derivation
-from extender.review.explain.schema import ClaimCheck, TermCheck
+from extender.plugins.volume_binding import VolumeBinding
+from extender.review.explain.affinity.derivation import term_checks
+from extender.review.explain.proposals import Case
+from extender.review.explain.schema import ClaimCheck, Derivation, TermCheck
 from extender.review.explain.words import ANNOTATION, NATIVE
+
+
+def derive(plugin: VolumeBinding, case: Case, limit: int, derived: Derivation) -> Derivation:
+    """The derivation with the claims of the pod in it."""
+    known = case.snapshot.volumes
+    if known is None:
+        return derived
+    found = checks(case.pod, case.node, known, plugin.settings, limit)
+    return msgspec.structs.replace(derived, claims=tuple(found))
 
 
 def checks(
@@ -78,9 +91,7 @@ def _reached(
         if selector is None:
             continue
         matches = matches and _selects(selector, node, settings)
-        terms += affinity_derivation.term_checks(
-            carrier, selector, "", node.labels, settings, limit
-        )
+        terms += term_checks(carrier, selector, "", node.labels, settings, limit)
     return matches, terms
 
 

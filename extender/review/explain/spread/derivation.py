@@ -2,20 +2,30 @@
 
 from typing import Final
 
+import msgspec
+
 from extender.framework.interface import SUCCESS, NodeFilter, Status
 from extender.framework.snapshot import NodeInfo
 from extender.match.label_selectors import Requirement, Selector
+from extender.plugins.pod_topology_spread import PodTopologySpread
 from extender.plugins.pod_topology_spread.filtering import (
     MISSING_LABEL,
     Account,
     HardConstraints,
     Skew,
 )
-from extender.review.explain.schema import Domain, SpreadCheck
+from extender.review.explain.proposals import Case
+from extender.review.explain.schema import Derivation, Domain, SpreadCheck
 from extender.review.explain.words import quoted
 
 _HONOR: Final = {True: "Honor", False: "Ignore"}
 _SETS: Final = {"In": "in", "NotIn": "not in"}
+
+
+def derive(plugin: PodTopologySpread, case: Case, limit: int, derived: Derivation) -> Derivation:
+    """The derivation with the hard constraints of the pod in it."""
+    found = checks(plugin.pre_filter(case.pod, case.snapshot), case.node, limit)
+    return msgspec.structs.replace(derived, spread=tuple(found))
 
 
 def checks(question: NodeFilter | Status, node: NodeInfo, limit: int) -> list[SpreadCheck]:

@@ -5,8 +5,8 @@ import pytest
 from extender.framework.interface import Settings
 from extender.match.gates import FeatureGates
 from extender.model.core_v1 import Pod, Taint, Toleration
-from extender.review.explain import taint_derivation
-from extender.review.explain.taint_derivation import Placed
+from extender.review.explain.taints import derivation
+from extender.review.explain.taints.derivation import Placed
 from tests.builders import a_node, a_pod, node_json, taint, toleration
 from tests.review.explain.asking import SETTINGS, derived
 
@@ -15,7 +15,7 @@ SLA = Taint("sla", "950", "NoSchedule")
 
 
 def check(written: Toleration, on: Taint = SLA, settings: Settings = SETTINGS) -> tuple[bool, str]:
-    made = taint_derivation.toleration_check(Placed("native", 0, written), on, settings)
+    made = derivation.toleration_check(Placed("native", 0, written), on, settings)
     return made.matches, made.why
 
 
@@ -152,20 +152,11 @@ def test_what_comes_of_all_tolerations(pod: Pod, effect: str, tolerated: bool, w
     assert made.refuses == (not tolerated and effect != "PreferNoSchedule")
 
 
-def test_a_cordoned_node_is_asked_as_if_it_had_the_taint() -> None:
-    node = node_json("n", unschedulable=True)
-
-    assert derived(a_pod(), node_json("n")).cordon is None
-    cordon = derived(a_pod(toleration("", "Exists")), node).cordon
-    assert cordon is not None
-    assert (cordon.key, cordon.tolerated) == ("node.kubernetes.io/unschedulable", True)
-
-
 def test_rows_are_bounded() -> None:
     pod = a_pod(*(toleration(f"k{i}", "Exists") for i in range(9)))
     node = a_node("n", taint("a"), taint("b"), taint("c"))
 
-    first, second, third = taint_derivation.checks(pod, node, SETTINGS, 5)
+    first, second, third = derivation.checks(pod, node, SETTINGS, 5)
 
     assert (len(first.tolerations), first.omitted) == (5, 4)
     assert (len(second.tolerations), len(third.tolerations)) == (1, 1)

@@ -9,17 +9,16 @@ import msgspec
 
 from extender.framework import rules
 from extender.framework.interface import Settings
-from extender.framework.snapshot import NodeInfo, TaintSet
 from extender.match import operators
 from extender.match.gates import CEL_GATE
 from extender.match.taints import HARD_EFFECTS, NO_EXECUTE, PREFER_NO_SCHEDULE
 from extender.model.core_v1 import Taint, Toleration
-from extender.plugins.node_unschedulable import CORDON
-from extender.review.explain import nearness, taint_derivation
+from extender.review.explain import nearness
 from extender.review.explain.edits import Editor, line_of
 from extender.review.explain.proposals import Case, Proposal
 from extender.review.explain.schema import Change
-from extender.review.explain.taint_derivation import Placed
+from extender.review.explain.taints import derivation
+from extender.review.explain.taints.derivation import Placed
 from extender.review.explain.words import (
     ANNOTATION,
     NATIVE,
@@ -55,15 +54,15 @@ class TaintCure:
 
     def obstacles(self, case: Case) -> int:
         """How many taints refuse."""
-        return len(taint_derivation.refusing(case.pod, case.node, self.settings))
+        return len(derivation.refusing(case.pod, case.node, self.settings))
 
     def proposals(self, case: Case) -> Iterator[Proposal]:
         """For the first taint that refuses: mend a toleration that nearly fits, or add one."""
-        taint = next(iter(taint_derivation.refusing(case.pod, case.node, self.settings)), None)
+        taint = next(iter(derivation.refusing(case.pod, case.node, self.settings)), None)
         if taint is None:
             return
         editor = Editor(self.settings)
-        placed = taint_derivation.placed_tolerations(case.pod, self.settings)
+        placed = derivation.placed_tolerations(case.pod, self.settings)
         repairs = [(self._repaired(each, taint), each) for each in placed[:MAX_TOLERATIONS]]
         known = [(repair, each) for repair, each in repairs if repair is not None]
         for repair, each in nsmallest(_MAX_REPAIRS, known, key=lambda pair: pair[0].cost):
@@ -72,9 +71,9 @@ class TaintCure:
 
     def distance(self, case: Case) -> float:
         """How far the pod is from tolerating all of it, without trying."""
-        placed = taint_derivation.placed_tolerations(case.pod, self.settings)[:MAX_TOLERATIONS]
+        placed = derivation.placed_tolerations(case.pod, self.settings)[:MAX_TOLERATIONS]
         total = 0.0
-        for taint in taint_derivation.refusing(case.pod, case.node, self.settings):
+        for taint in derivation.refusing(case.pod, case.node, self.settings):
             repairs = (self._repaired(each, taint) for each in placed)
             costs = [repair.cost for repair in repairs if repair is not None]
             total += min([_ADDED, *costs])
@@ -83,8 +82,8 @@ class TaintCure:
     def advice(self, case: Case) -> list[str]:
         """What the pod's author cannot change in the pod."""
         found: list[str] = []
-        placed = taint_derivation.placed_tolerations(case.pod, self.settings)
-        for taint in taint_derivation.refusing(case.pod, case.node, self.settings):
+        placed = derivation.placed_tolerations(case.pod, self.settings)
+        for taint in derivation.refusing(case.pod, case.node, self.settings):
             for each in placed[:MAX_TOLERATIONS]:
                 found += _remarks(each.toleration, taint, self.settings)
         return list(dict.fromkeys(found))
@@ -123,7 +122,7 @@ class TaintCure:
         operator = operators.toleration(repair.toleration.operator)
         if operator is not None and not operator.is_on(self.settings.gates):
             return None
-        check = taint_derivation.toleration_check(
+        check = derivation.toleration_check(
             replace(placed, toleration=repair.toleration), taint, self.settings
         )
         if not check.matches:
@@ -229,38 +228,3 @@ def _remarks(each: Toleration, taint: Taint, settings: Settings) -> Iterator[str
             f"the taint {taint.key}={taint.value} is not {kind}, so `{operator.name}` never"
             " matches it: correct the taint on the node"
         )
-
-
-@dataclass(frozen=True, slots=True)
-class CordonCure:
-    """For NodeUnschedulable: who cordoned a node can uncordon it."""
-
-    settings: Settings
-
-    def obstacles(self, case: Case) -> int:
-        """Whether the node is cordoned."""
-        return int(case.node.unschedulable)
-
-    def proposals(self, case: Case) -> Iterator[Proposal]:
-        """Uncordon the node; its taint goes with it."""
-        node = case.node
-        change = Change(
-            "NodeUnschedulable",
-            "the node is cordoned: uncordon it when it is fit for pods again",
-            f"node {node.name}: spec.unschedulable",
-            "true",
-            "false",
-            command=f"kubectl uncordon {node.name}",
-        )
-        yield Proposal(4.0, change, case.pod, uncordoned(node), additive=True)
-
-    def advice(self, _case: Case) -> list[str]:
-        """Nothing else."""
-        return []
-
-
-def uncordoned(node: NodeInfo) -> NodeInfo:
-    """The node without the mark and without the taint that comes with it."""
-    hard = tuple(each for each in node.taints.hard if each.key != CORDON.key)
-    taints = TaintSet(hard, node.taints.soft)
-    return msgspec.structs.replace(node, unschedulable=False, taints=taints)

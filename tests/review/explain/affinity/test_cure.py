@@ -6,7 +6,7 @@ import pytest
 
 from extender.framework.interface import Settings
 from extender.model.core_v1 import Pod
-from extender.review.explain.affinity_cures import AffinityCure
+from extender.review.explain.affinity.cure import AffinityCure
 from tests.builders import JSON, a_pod, node_json, required, requirement
 from tests.review.explain.asking import SETTINGS, a_case, change_of, explained, fix_of
 

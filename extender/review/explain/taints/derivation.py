@@ -7,6 +7,8 @@ here.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from extender.framework import rules
 from extender.framework.interface import Settings
 from extender.framework.rules import PodTolerations
@@ -16,8 +18,9 @@ from extender.match.findings import Noticed
 from extender.match.gates import CEL_GATE
 from extender.match.taints import HARD_EFFECTS, NO_EXECUTE, PREFER_NO_SCHEDULE
 from extender.model.core_v1 import Pod, Taint, Toleration
-from extender.plugins.node_unschedulable import CORDON
-from extender.review.explain.schema import TaintCheck, TolerationCheck
+from extender.plugins.taint_toleration import TaintToleration
+from extender.review.explain.proposals import Case
+from extender.review.explain.schema import Derivation, TaintCheck, TolerationCheck
 from extender.review.explain.words import (
     ANNOTATION,
     NATIVE,
@@ -46,30 +49,31 @@ def placed_tolerations(pod: Pod, settings: Settings) -> list[Placed]:
     ]
 
 
+def derive(plugin: TaintToleration, case: Case, limit: int, derived: Derivation) -> Derivation:
+    """The derivation with the taints of the node in it."""
+    found = checks(case.pod, case.node, plugin.settings, limit)
+    return msgspec.structs.replace(derived, taints=tuple(found))
+
+
 def checks(pod: Pod, node: NodeInfo, settings: Settings, limit: int) -> list[TaintCheck]:
     """Every taint of the node; `limit` bounds the rows altogether."""
     placed = placed_tolerations(pod, settings)
     compiled = rules.pod_tolerations(pod, settings)
     made = []
     for taint in [*node.taints.hard, *node.taints.soft][:limit]:
-        made.append(_check(taint, placed, compiled, settings, limit))
+        made.append(taint_check(taint, placed, compiled, settings, limit))
         limit = max(1, limit - len(placed))
     return made
 
 
-def cordon_check(pod: Pod, settings: Settings, limit: int) -> TaintCheck:
-    """The taint that cordoning stands for, whether or not the node carries it."""
-    placed = placed_tolerations(pod, settings)
-    return _check(CORDON, placed, rules.pod_tolerations(pod, settings), settings, limit)
-
-
-def _check(
+def taint_check(
     taint: Taint,
     placed: Sequence[Placed],
     compiled: PodTolerations,
     settings: Settings,
     limit: int,
 ) -> TaintCheck:
+    """One taint against every toleration."""
     against = tuple(toleration_check(each, taint, settings) for each in placed[:limit])
     tolerated, why = _outcome(taint, compiled, settings)
     return TaintCheck(

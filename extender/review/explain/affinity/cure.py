@@ -10,7 +10,8 @@ from extender.framework.interface import Settings
 from extender.framework.snapshot import NodeInfo
 from extender.match import operators, selectors
 from extender.model.core_v1 import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from extender.review.explain import affinity_derivation, nearness
+from extender.review.explain import nearness
+from extender.review.explain.affinity import derivation
 from extender.review.explain.edits import REQUIRED, Editor, line_of, with_spec
 from extender.review.explain.proposals import Case, Proposal
 from extender.review.explain.schema import Change
@@ -74,9 +75,7 @@ class AffinityCure:
     def _wrong(self, case: Case, failing: _Failing) -> list[str]:
         expressions = failing.term.match_expressions or ()
         checks = (
-            affinity_derivation.requirement_check(
-                expressions[place], case.node.labels, self.settings
-            )
+            derivation.requirement_check(expressions[place], case.node.labels, self.settings)
             for place in failing.requirements
         )
         return [f"{' '.join((c.key, c.operator, *c.values))}: {c.why}" for c in checks]
@@ -90,7 +89,7 @@ class AffinityCure:
         """The selectors of which no term matches."""
         return [
             (carrier, selector)
-            for carrier, selector in affinity_derivation.required_selectors(
+            for carrier, selector in derivation.required_selectors(
                 case.pod, self.settings, annotation_only=self.annotation_only
             )
             if not self._matches(selector, case.node)
@@ -114,12 +113,12 @@ class AffinityCure:
         bad = [
             place
             for place, each in enumerate(term.match_expressions or ())
-            if not affinity_derivation.requirement_check(each, labels, self.settings).matches
+            if not derivation.requirement_check(each, labels, self.settings).matches
         ]
         fields = [
             each
             for each in term.match_fields or ()
-            if not affinity_derivation.field_check(each, name).matches
+            if not derivation.field_check(each, name).matches
         ]
         return _Failing(index, term, tuple(bad), len(fields))
 
@@ -198,7 +197,7 @@ def _mended(
             return None
         said.append(f"the node has no label {quoted(changed.key)}: did you mean {quoted(meant)}?")
         changed, cost = replace(changed, key=meant), cost + 0.5
-    if not affinity_derivation.requirement_check(changed, labels, settings).matches:
+    if not derivation.requirement_check(changed, labels, settings).matches:
         valued = _with_value(changed, labels.get(changed.key, ""))
         if valued is None:
             return None

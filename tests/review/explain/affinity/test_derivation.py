@@ -5,7 +5,7 @@ import pytest
 from extender.framework.interface import Settings
 from extender.match.gates import FeatureGates
 from extender.model.core_v1 import NodeSelectorRequirement
-from extender.review.explain import affinity_derivation
+from extender.review.explain.affinity import derivation
 from tests.builders import JSON, a_pod, node_json, required, requirement
 from tests.review.explain.asking import SETTINGS, derived
 
@@ -46,7 +46,7 @@ def test_one_requirement(
     key: str, operator: str, values: tuple[str, ...], holds: bool, why: str
 ) -> None:
     written = NodeSelectorRequirement(key, operator, values)
-    check = affinity_derivation.requirement_check(written, LABELS, SETTINGS)
+    check = derivation.requirement_check(written, LABELS, SETTINGS)
 
     assert (check.matches, check.why) == (holds, why)
     assert check.actual == LABELS.get(key)
@@ -54,14 +54,14 @@ def test_one_requirement(
 
 def test_values_are_told_as_they_were_read() -> None:
     written = NodeSelectorRequirement("cores", "Gt", ("8",))
-    check = affinity_derivation.requirement_check(written, LABELS, SETTINGS)
+    check = derivation.requirement_check(written, LABELS, SETTINGS)
 
     assert (check.parsed_value, check.parsed_actual) == ("8", "16")
 
 
 def test_a_gate_that_is_off_is_named() -> None:
     written = NodeSelectorRequirement("kernel", "SemverGt", ("5.0",))
-    check = affinity_derivation.requirement_check(written, LABELS, SEMVER_OFF)
+    check = derivation.requirement_check(written, LABELS, SEMVER_OFF)
 
     assert "TaintTolerationNodeAffinitySemverComparisonOperators is off" in check.why
 

@@ -1,6 +1,5 @@
 """What cures a refusal by a taint, or by a cordon."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,9 +7,8 @@ import pytest
 from extender.framework.interface import Settings
 from extender.match.gates import FeatureGates
 from extender.model.core_v1 import Pod
-from extender.review.explain import taint_cures
-from extender.review.explain.taint_cures import CordonCure, TaintCure
-from tests.builders import a_node, a_pod, node_json, taint, toleration
+from extender.review.explain.taints.cure import TaintCure
+from tests.builders import a_pod, node_json, taint, toleration
 from tests.review.explain.asking import SETTINGS, a_case, change_of, fix_of
 
 SLA = taint("sla", "950")
@@ -211,22 +209,3 @@ def test_the_nearer_value_is_the_nearer_node() -> None:
     assert 0 < near < far < none == 6
     assert cure.distance(a_case(pod, node_json("n"))) == 0
     assert list(cure.proposals(a_case(pod, node_json("n")))) == []
-
-
-def test_a_cordoned_node_is_uncordoned_by_command() -> None:
-    cordoned = node_json(
-        "n", taint("node.kubernetes.io/unschedulable"), taint("sla"), unschedulable=True
-    )
-    pod = a_pod(toleration("sla", "Exists"))
-    change = change_of(pod, cordoned)
-
-    assert change.command == "kubectl uncordon n"
-    assert CordonCure(SETTINGS).advice(a_case(pod, cordoned)) == []
-
-
-def test_uncordoning_takes_the_mark_and_its_taint() -> None:
-    node = a_node("n", taint("node.kubernetes.io/unschedulable"), SLA, unschedulable=True)
-    changed = taint_cures.uncordoned(node)
-
-    assert (changed.unschedulable, [each.key for each in changed.taints.hard]) == (False, ["sla"])
-    assert replace(a_case(a_pod(), node_json("n")), node=node).node.unschedulable

@@ -6,6 +6,8 @@ made here.
 
 from typing import Final
 
+import msgspec
+
 from extender.framework import rules
 from extender.framework.interface import Settings
 from extender.framework.snapshot import NodeInfo
@@ -18,7 +20,9 @@ from extender.model.core_v1 import (
     NodeSelectorTerm,
     Pod,
 )
-from extender.review.explain.schema import RequirementCheck, TermCheck
+from extender.plugins.node_affinity import NodeAffinity as NodeAffinityPlugin
+from extender.review.explain.proposals import Case
+from extender.review.explain.schema import Derivation, RequirementCheck, TermCheck
 from extender.review.explain.words import (
     ANNOTATION,
     NATIVE,
@@ -30,6 +34,18 @@ from extender.review.explain.words import (
 
 NODE_SELECTOR: Final = "nodeSelector"
 NO_LABEL: Final = "the node has no such label"
+
+
+def derive(plugin: NodeAffinityPlugin, case: Case, limit: int, derived: Derivation) -> Derivation:
+    """The derivation with the node selector and every required term in it."""
+    found = checks(
+        case.pod,
+        case.node,
+        plugin.settings,
+        annotation_only=plugin.annotation_only,
+        limit=limit,
+    )
+    return msgspec.structs.replace(derived, terms=tuple(found))
 
 
 def checks(

@@ -10,8 +10,8 @@ from extender.framework.node_info import NodeInfo
 from extender.match import label_selectors
 from extender.model.core_v1 import LabelSelector, LabelSelectorRequirement, Pod
 from extender.plugins.pod_topology_spread import PodTopologySpread
-from extender.review.explain import spread_derivation
 from extender.review.explain.schema import Domain
+from extender.review.explain.spread import derivation
 from tests.builders import JSON, a_node, a_snapshot, node_json, pod_info, taint
 from tests.review.explain.asking import derived
 
@@ -96,7 +96,7 @@ def accounted(pods: list[Any], passed: str, node: NodeInfo) -> str:
     )
     plugin.pre_filter(spreading(), snapshot)
     snapshot.pods.answered(other, [snapshot.nodes[name] for name in passed.split()])
-    (check,) = spread_derivation.checks(plugin.pre_filter(spreading(), snapshot), node, 9)
+    (check,) = derivation.checks(plugin.pre_filter(spreading(), snapshot), node, 9)
     return check.why
 
 
@@ -110,10 +110,10 @@ def test_pods_in_flight_are_told() -> None:
 def test_domains_are_bounded() -> None:
     snapshot = a_snapshot(nodes(), PODS)
     question = PodTopologySpread(Settings()).pre_filter(spreading(), snapshot)
-    (check,) = spread_derivation.checks(question, snapshot.nodes["n0"], 2)
+    (check,) = derivation.checks(question, snapshot.nodes["n0"], 2)
 
     assert ([each.name for each in check.domains], check.omitted) == (["a", "b"], 1)
-    assert spread_derivation.checks(SKIP, snapshot.nodes["n0"], 2) == []
+    assert derivation.checks(SKIP, snapshot.nodes["n0"], 2) == []
 
 
 @pytest.mark.parametrize(
@@ -138,4 +138,4 @@ def test_domains_are_bounded() -> None:
 def test_selectors_in_kubectls_notation(written: LabelSelector | None, text: str) -> None:
     compiled = label_selectors.compile_selector(written)
 
-    assert spread_derivation.selector_text(compiled) == text
+    assert derivation.selector_text(compiled) == text

@@ -2,7 +2,7 @@
 
 import pytest
 
-from extender.review.explain import annotation_cures
+from extender.review.explain import annotation_cure
 from tests.builders import PREFIX, a_pod, node_json, taint
 from tests.review.explain.asking import SETTINGS, change_of, fix_of
 
@@ -78,5 +78,5 @@ def test_two_annotations_are_mended_one_after_the_other() -> None:
 
 
 def test_an_annotation_that_is_not_there_is_readable() -> None:
-    assert annotation_cures.readable(a_pod(), "tolerations", SETTINGS)
-    assert annotation_cures.readable(a_pod(), "node-affinity", SETTINGS)
+    assert annotation_cure.readable(a_pod(), "tolerations", SETTINGS)
+    assert annotation_cure.readable(a_pod(), "node-affinity", SETTINGS)
