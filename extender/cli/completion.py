@@ -4,9 +4,9 @@ import argparse
 from collections.abc import Iterator
 from typing import Final
 
-from extender.cli import manual, shells
+from extender.cli import completion_output, manual
+from extender.cli.completion_output import Command, Option
 from extender.cli.manual import Page
-from extender.cli.shells import Command, Option
 
 _PAGE: Final = Page(
     "print a script that completes commands and flags",
@@ -29,7 +29,7 @@ _FILES: Final = frozenset({"FILE", "PATH", "FILES"})
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     parser = manual.add_command(commands, "completion", _PAGE)
-    parser.add_argument("shell", choices=sorted(shells.SCRIPTS), help="the shell")
+    parser.add_argument("shell", choices=sorted(completion_output.SCRIPTS), help="the shell")
     parser.set_defaults(run=run)
 
 
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     from extender.cli import parser  # the tree that we are a leaf of
 
     tree = list(commands_of(parser(), ("leeway",)))
-    print(shells.SCRIPTS[arguments.shell](tree), end="")
+    print(completion_output.SCRIPTS[arguments.shell](tree), end="")
     return 0
 
 

@@ -3,24 +3,22 @@
 import argparse
 import asyncio
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
-from extender.cli import house_calls, manual, output, sources, tables
-from extender.cli.house_calls import Visit
+from extender.cli import doctor_output, doctor_probes, manual, output, sources
+from extender.cli.doctor_probes import Visit
 from extender.cli.manual import Page
-from extender.cli.tables import Cell, Colour, Screen
-from extender.cluster import questions
+from extender.cluster import access_reviews
 from extender.cluster.api import ApiServer, Connection
 from extender.errors import ApiForbiddenError, ConfigError
 from extender.model.documents import Plain
 from extender.review.doctor import examining, problems, rights
-from extender.review.doctor.problems import SEVERITIES, Problem, Severity
+from extender.review.doctor.problems import Problem
 from extender.review.doctor.setup import Setup
 
 _CONFIG_MAP: Final = "configmap/"
-_COLOURS: Final[dict[Severity, Colour]] = {"error": "red", "warning": "yellow", "info": "cyan"}
 _PAGE: Final = Page(
     "find what is wrong with an installation",
     """Look at a KubeSchedulerConfiguration for every setting that makes Leeway useless or
@@ -125,18 +123,18 @@ def run(arguments: argparse.Namespace) -> int:
     version, found = None, list[Problem]()
     if server is not None:
         version, found = asyncio.run(_ask_cluster(server, arguments, setup))
-    visit = house_calls.visit(arguments.extender, setup) if arguments.extender else Visit()
+    visit = doctor_probes.visit(arguments.extender, setup) if arguments.extender else Visit()
     now = datetime.now(UTC)
     found += examining.examine(setup, version)
-    found += house_calls.all_certificates(setup, now)
+    found += doctor_probes.all_certificates(setup, now)
     if arguments.listener:
-        found += house_calls.presented(arguments.listener, setup, now)
+        found += doctor_probes.presented(arguments.listener, setup, now)
     report = problems.worst_first([*found, *visit.problems])
     skipped = list(_skipped(arguments, setup, server))
     output.show(
-        _document(report, visit, skipped),
+        doctor_output.document(report, visit.callers, skipped),
         arguments.output,
-        lambda on: "".join(_table(report, visit, skipped, on)),
+        lambda on: "".join(doctor_output.tables_of(report, visit.callers, skipped, on)),
     )
     return problems.exit_code(each.severity for each in report)
 
@@ -157,16 +155,16 @@ async def _ask_cluster(
         for source in arguments.sources:
             if source.startswith(_CONFIG_MAP):
                 name, _, key = source.removeprefix(_CONFIG_MAP).partition(":")
-                data = await questions.config_map(connection, arguments.namespace, name)
+                data = await access_reviews.config_map(connection, arguments.namespace, name)
                 _add_config_map(setup, f"{arguments.namespace}/{name}", data, key)
         version = None
         with contextlib.suppress(ApiForbiddenError):  # only a few checks depend on it
-            version = await questions.server_version(connection)
+            version = await access_reviews.server_version(connection)
         ours = setup.extenders[0][1] if setup.extenders else None
         refused = [
             access
             for access in rights.needed(ours)
-            if not await questions.is_allowed(connection, access, arguments.user)
+            if not await access_reviews.is_allowed(connection, access, arguments.user)
         ]
         found = list(rights.check(refused, arguments.user))
         if arguments.scheduler_as:
@@ -179,7 +177,7 @@ async def _scheduler_rights(connection: Connection, user: str, setup: Setup) -> 
         access
         for _, config in setup.schedulers
         for access in rights.needed_by_scheduler(config)
-        if not await questions.is_allowed(connection, access, user)
+        if not await access_reviews.is_allowed(connection, access, user)
     ]
     return list(rights.check_scheduler(refused, user))
 
@@ -203,53 +201,3 @@ def _skipped(
         yield "no cluster was asked (--kubeconfig): rights were not checked"
     if not arguments.extender:
         yield "no running Leeway was asked (--extender): who calls it is not known"
-
-
-def _document(report: Sequence[Problem], visit: Visit, skipped: Sequence[str]) -> Plain:
-    return {
-        "summary": {severity: _count(report, severity) for severity in SEVERITIES},
-        "problems": [
-            {
-                "severity": each.severity,
-                "check": each.check,
-                "where": each.where,
-                "why": each.why,
-                "fix": each.fix,
-            }
-            for each in report
-        ],
-        "callers": [*visit.document()],
-        "notChecked": [*skipped],
-    }
-
-
-def _count(report: Sequence[Problem], severity: Severity) -> int:
-    return sum(each.severity == severity for each in report)
-
-
-def _counted(report: Sequence[Problem], severity: Severity) -> str:
-    count = _count(report, severity)
-    return f"{count} {severity}{'' if count == 1 or severity == 'info' else 's'}"
-
-
-def _table(
-    report: Sequence[Problem], visit: Visit, skipped: Sequence[str], on: Screen
-) -> Iterator[str]:
-    if report:
-        rows = [
-            (
-                Cell(each.severity, _COLOURS[each.severity]),
-                each.check,
-                each.where,
-                f"{each.why}. Fix: {each.fix}",
-            )
-            for each in report
-        ]
-        yield tables.render(("SEVERITY", "CHECK", "WHERE", "WHY AND FIX"), rows, on) + "\n"
-    if visit.callers:
-        yield visit.table(on) + "\n"
-    for line in skipped:
-        yield tables.paragraph(f"not checked: {line}", on)
-    counts = ", ".join(_counted(report, severity) for severity in SEVERITIES)
-    worst: Colour = _COLOURS[report[0].severity] if report else "green"
-    yield on.paint(counts if report else "nothing is wrong", worst) + "\n"

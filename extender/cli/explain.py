@@ -9,10 +9,10 @@ from typing import Final
 import msgspec
 
 from extender import plugins
-from extender.cli import derivation_tables, explain_tables, flags, manual, output, sources
+from extender.cli import explain_output, flags, manual, output, sources
 from extender.cli.manual import Page
 from extender.cli.tables import Screen
-from extender.cluster import manifests, survey
+from extender.cluster import list_once, manifests
 from extender.cluster.api import ApiServer
 from extender.cluster.source import FileSource
 from extender.config.schema import Config
@@ -106,8 +106,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     def text(on: Screen) -> str:
         if derived is not None:
-            return derivation_tables.render(explanation, derived, on)
-        return explain_tables.render(explanation, on, every=arguments.all)
+            return explain_output.render_node(explanation, derived, on)
+        return explain_output.render(explanation, on, every=arguments.all)
 
     output.show(msgspec.to_builtins(explanation), arguments.output, text)
     return _exit_code(explanation)
@@ -124,7 +124,7 @@ def _take_pod_from_paths(arguments: argparse.Namespace) -> None:
 
 def _exit_code(explanation: Explanation) -> int:
     if explanation.derivation is not None:
-        return 0 if derivation_tables.passes(explanation.derivation) else 1
+        return 0 if explain_output.passes(explanation.derivation) else 1
     return 0 if explanation.passing else 1
 
 
@@ -140,7 +140,7 @@ def _subject(arguments: argparse.Namespace, config: Config, server: ApiServer | 
         return _in_cluster_files(config.cluster_files, namespace, name)
     if server is None:
         raise _no_cluster()
-    body = asyncio.run(survey.pod(server, namespace, name))
+    body = asyncio.run(list_once.pod(server, namespace, name))
     origin = f"pod {namespace}/{name}"
     return next(templates.subjects(origin, {"kind": "Pod", **msgspec.json.decode(body)}))
 
@@ -200,7 +200,7 @@ def _snapshot(config: Config, server: ApiServer | None, pod: Pod) -> Snapshot:
         wanted |= plugins.resources({"PodTopologySpread"})
     if any(volumes.claims_of(pod)):
         wanted |= plugins.resources({"VolumeBinding"})
-    return asyncio.run(survey.snapshot(server, wanted))
+    return asyncio.run(list_once.snapshot(server, wanted))
 
 
 def _no_cluster() -> ConfigError:

@@ -5,7 +5,7 @@ import asyncio
 import sys
 from typing import Final
 
-from extender.cli import flags, manual, output, scan_tables, sources
+from extender.cli import flags, manual, output, scan_output, sources
 from extender.cli.manual import Page
 from extender.cli.progress import Progress
 from extender.cluster import listing, manifests
@@ -90,9 +90,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError(["scan: nothing to look at: give PATH or --kubeconfig"])
     found = _scan(config, paths, server)
     output.show(
-        scan_tables.document(found),
+        scan_output.document(found),
         arguments.output,
-        lambda on: "".join(scan_tables.tables_of(found, on)),
+        lambda on: "".join(scan_output.tables_of(found, on)),
     )
     return problems.exit_code(found.severities())
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from extender.config.schema import Config
-from extender.review.doctor import agreement, extenders, network, process, profiles, urls
+from extender.review.doctor import config_match, extenders, network, process, profiles, urls
 from extender.review.doctor.problems import Problem
 from extender.review.doctor.profiles import Judged
 from extender.review.doctor.scheduler import Extender, SchedulerConfiguration
@@ -17,7 +17,7 @@ def examine(setup: Setup, version: tuple[int, int] | None = None) -> Iterator[Pr
     yield from setup.problems
     ours = setup.extenders[0] if setup.extenders else None
     for origin, own in setup.extenders:
-        yield from agreement.check_ours(origin, own)
+        yield from config_match.check_ours(origin, own)
     for origin, config in setup.schedulers:
         yield from process.check(config, origin)
         yield from _profiles(origin, config, ours[1] if ours else None)
@@ -26,8 +26,8 @@ def examine(setup: Setup, version: tuple[int, int] | None = None) -> Iterator[Pr
         if not config.extenders:
             yield _no_extender(origin)
         if ours is not None:
-            yield from agreement.check(*ours, config)
-        yield from agreement.check_placement(setup.pods, config)
+            yield from config_match.check(*ours, config)
+        yield from config_match.check_placement(setup.pods, config)
     for each in setup.processes:
         yield from process.check_process(each, version)
 
@@ -68,7 +68,7 @@ def _profiles(
 ) -> Iterator[Problem]:
     for index, profile in enumerate(config.all_profiles()):
         where = f"{origin}: profiles[{index}]"
-        weights = agreement.weights_for(ours, profile.scheduler_name)
+        weights = config_match.weights_for(ours, profile.scheduler_name)
         judged = Judged(where, profile, weights)
         if weights or any(map(judged.nobody, ("TaintToleration", "NodeUnschedulable"))):
             yield from profiles.check(judged, config)
@@ -82,7 +82,7 @@ def _extender(
     for each in setup.processes:
         yield from network.check_proxy(extender, each)
     if ours is not None:
-        yield from agreement.check_listener(*ours, extender, where)
+        yield from config_match.check_listener(*ours, extender, where)
 
 
 def _no_extender(origin: str) -> Problem:

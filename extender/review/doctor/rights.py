@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from extender import plugins
-from extender.cluster.questions import Access
+from extender.cluster.access_reviews import Access
 from extender.config.schema import Config
 from extender.review.doctor.problems import Problem
 from extender.review.doctor.scheduler import SchedulerConfiguration

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from extender.cli import scan_tables
+from extender.cli import scan_output
 from extender.cli.tables import Screen
 from extender.match.gates import CEL_GATE, COMPARISON_GATE
 from extender.review.scan.objects import Ref
@@ -15,7 +15,7 @@ BAD = Ref("Job", "default", "bad\x1b[2J")
 
 
 def shown(report: Report) -> str:
-    return "".join(scan_tables.tables_of(report, Screen()))
+    return "".join(scan_output.tables_of(report, Screen()))
 
 
 def test_an_empty_report_is_one_line() -> None:
@@ -36,14 +36,14 @@ def test_pods_that_wait_for_the_same_are_one_row() -> None:
 def test_a_long_list_of_names_is_cut_for_a_person_only() -> None:
     names = [f"n{number}" for number in range(9)]
 
-    assert scan_tables._few(names) == "n0, n1, n2 and 6 more"
-    assert scan_tables._few(names[:3]) == "n0, n1, n2"
+    assert scan_output._few(names) == "n0, n1, n2 and 6 more"
+    assert scan_output._few(names[:3]) == "n0, n1, n2"
 
 
 def test_the_pods_of_a_workload_with_two_rules_are_counted_once() -> None:
     use = Use(COMPARISON_GATE, "Gt", True, "p", "r", WEB, {"Pod": 3, "Deployment": 1})
     uses = [use, replace(use, rule="other"), replace(use, gate=CEL_GATE, objects={"Job": 1})]
-    page = scan_tables.document(replace(EMPTY, uses=uses))
+    page = scan_output.document(replace(EMPTY, uses=uses))
 
     assert isinstance(page, dict)
     gates = page["gates"]

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 import trustme
 
-from extender.cli import house_calls
+from extender.cli import doctor_probes
 from extender.config.schema import Config, TLSFiles
 from extender.errors import ConfigError
 from extender.review.doctor.scheduler import SchedulerConfiguration
@@ -43,7 +43,7 @@ def test_the_files_and_the_data_that_configurations_name(tmp_path: Path) -> None
     )
     setup = Setup(schedulers=[("s", scheduler)], extenders=[("us", ours)])
 
-    found = [(p.severity, p.where) for p in house_calls.all_certificates(setup, NOW)]
+    found = [(p.severity, p.where) for p in doctor_probes.all_certificates(setup, NOW)]
     assert found == [
         ("warning", "us: tls.scheduler.certFile"),
         ("error", "us: tls.scheduler.certFile"),  # not for leeway.svc
@@ -71,7 +71,7 @@ def test_the_certificate_that_a_listener_presents() -> None:
         thread = threading.Thread(target=serve)
         thread.start()
         address = f"127.0.0.1:{listener.getsockname()[1]}"
-        expiring, misnamed = house_calls.presented(address, SETUP, NOW)
+        expiring, misnamed = doctor_probes.presented(address, SETUP, NOW)
         thread.join()
 
     assert (expiring.severity, expiring.check) == ("warning", "certificate")
@@ -93,5 +93,5 @@ def test_a_page_that_is_not_leeways(tmp_path: Path) -> None:
         thread = threading.Thread(target=serve)
         thread.start()
         with pytest.raises(ConfigError, match="not Leeway's ops listener"):
-            house_calls.visit(f"http://127.0.0.1:{listener.getsockname()[1]}/", Setup())
+            doctor_probes.visit(f"http://127.0.0.1:{listener.getsockname()[1]}/", Setup())
         thread.join()

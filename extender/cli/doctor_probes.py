@@ -1,4 +1,4 @@
-"""What doctor looks at on the spot: a running Leeway, and certificates."""
+"""What `leeway doctor` asks over the network and on disk: a running Leeway, and certificates."""
 
 import base64
 import contextlib
@@ -12,11 +12,8 @@ from typing import Final
 
 import msgspec
 
-from extender.cli import tables
-from extender.cli.tables import Screen
 from extender.config import reading
 from extender.errors import ConfigError, DocumentError
-from extender.model.documents import Plain
 from extender.review.doctor import certificates, examining, running, urls
 from extender.review.doctor.problems import Problem
 from extender.review.doctor.running import Caller, Status
@@ -33,36 +30,6 @@ class Visit:
 
     problems: Sequence[Problem] = ()
     callers: Sequence[Caller] = ()
-
-    def document(self) -> Iterator[Plain]:
-        """Who called, as data."""
-        for each in self.callers:
-            yield {
-                "remote": each.remote,
-                "userAgent": each.user_agent,
-                "certificate": each.certificate,
-                "verb": each.verb,
-                "mode": each.mode,
-                "calls": each.calls,
-                "last": each.last.isoformat(timespec="milliseconds") if each.last else None,
-            }
-
-    def table(self, on: Screen) -> str:
-        """Who called, for a person."""
-        rows = [
-            (
-                each.remote,
-                each.user_agent,
-                each.certificate or "-",
-                each.verb,
-                each.mode,
-                str(each.calls),
-                f"{each.last:%Y-%m-%d %H:%M:%S}" if each.last else "-",
-            )
-            for each in self.callers
-        ]
-        header = ("CALLER", "USER AGENT", "CERTIFICATE", "VERB", "MODE", "CALLS", "LAST (UTC)")
-        return tables.render(header, rows, on)
 
 
 def visit(url: str, setup: Setup) -> Visit:

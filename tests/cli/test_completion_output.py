@@ -1,7 +1,7 @@
 """Completion scripts of a small tree; the shells themselves are asked in test_completion."""
 
-from extender.cli import shells
-from extender.cli.shells import Command, Option
+from extender.cli import completion_output
+from extender.cli.completion_output import Command, Option
 
 HELP = Option(("-h", "--help"), takes_value=False, values=(), files=False, text="help")
 FILE = Option(("--file",), takes_value=True, values=(), files=True, text="it's [a] file: any")
@@ -14,7 +14,7 @@ TREE = [
 
 
 def test_bash() -> None:
-    script = shells.bash(TREE)
+    script = completion_output.bash(TREE)
 
     assert "'leeway look --file') _leeway_reply -f; return ;;" in script
     assert "'leeway look -o') _leeway_reply 'json yaml'; return ;;" in script
@@ -25,7 +25,7 @@ def test_bash() -> None:
 
 
 def test_zsh() -> None:
-    script = shells.zsh(TREE)
+    script = completion_output.zsh(TREE)
 
     assert script.startswith("#compdef leeway\n")
     assert "look) _leeway_look ;;" in script
@@ -36,7 +36,7 @@ def test_zsh() -> None:
 
 
 def test_fish() -> None:
-    lines = shells.fish(TREE).splitlines()
+    lines = completion_output.fish(TREE).splitlines()
 
     assert "complete -c leeway -n '__leeway_at ' -a look -d 'look at files'" in lines
     assert "complete -c leeway -n '__leeway_at look' -F" in lines

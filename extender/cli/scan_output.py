@@ -1,7 +1,8 @@
-"""What a scan found, as tables for a person and as data for a program."""
+"""What `leeway scan` prints: tables for a person, or data for a program."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from extender.cli import tables
 from extender.cli.tables import Colour, Row, Screen
@@ -13,6 +14,9 @@ from extender.review.scan.usage import GATES
 _NAMES_SHOWN = 3
 _REASONS_SHOWN = 5
 NO_GATE = "(none: needs Leeway)"
+
+# Title, colour of the title, header and rows.
+Section = tuple[str, Colour, Sequence[str], Iterator[Row]]
 
 
 def document(found: Report) -> Plain:
@@ -89,7 +93,7 @@ def tables_of(found: Report, on: Screen) -> Iterator[str]:
     """The sections that have something to say."""
     yield from _section("RULES BY GATE", "", _GATE_HEADER, _gate_rows(found), on)
     yield from _section("RULES", "", _RULE_HEADER, _rule_rows(found), on)
-    for title, colour, header, rows in _findings(found):
+    for title, colour, header, rows in chain(_rule_findings(found), _cluster_findings(found)):
         yield from _section(title, colour, header, list(rows), on)
     for name, why in found.missing.items():
         yield tables.paragraph(f"not listed: {name}: {why}", on)
@@ -139,7 +143,8 @@ def _rule_rows(found: Report) -> list[Row]:
     ]
 
 
-def _findings(found: Report) -> Iterator[tuple[str, Colour, Sequence[str], Iterator[Row]]]:
+def _rule_findings(found: Report) -> Iterator[Section]:
+    """Rules and values that cannot be read."""
     yield (
         "ANNOTATIONS THAT CANNOT BE READ: the pod fits nowhere",
         "red",
@@ -174,10 +179,10 @@ def _findings(found: Report) -> Iterator[tuple[str, Colour, Sequence[str], Itera
             if each.nodes
         ),
     )
-    yield from _more_findings(found)
 
 
-def _more_findings(found: Report) -> Iterator[tuple[str, Colour, Sequence[str], Iterator[Row]]]:
+def _cluster_findings(found: Report) -> Iterator[Section]:
+    """Rules that do not do in this cluster what their authors expect."""
     yield (
         f"PENDING BECAUSE NONE OF {found.nodes} NODES PASSES LEEWAY'S RULES",
         "yellow",

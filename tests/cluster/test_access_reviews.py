@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from extender.cluster import questions
+from extender.cluster import access_reviews
+from extender.cluster.access_reviews import Access
 from extender.cluster.api import ApiServer, Connection
-from extender.cluster.questions import Access
 from extender.errors import ApiError, GarbageError
 from tests.cluster.apiserver import ScriptedServer, anonymous, scripted
 
@@ -23,29 +23,31 @@ async def test_the_version_of_the_server(minor: str, expected: tuple[int, int]) 
     async with connected() as (server, connection):
         server.minor = minor
 
-        assert await questions.server_version(connection) == expected
+        assert await access_reviews.server_version(connection) == expected
 
 
 async def test_a_server_without_a_version() -> None:
     async with connected() as (server, connection):
         server.minor = ""
         with pytest.raises(GarbageError, match="has no version"):
-            await questions.server_version(connection)
+            await access_reviews.server_version(connection)
 
 
 async def test_the_data_of_a_config_map() -> None:
     async with connected() as (server, connection):
         server.config_maps["leeway/conf"] = {"a.yaml": "kind: A"}
 
-        assert await questions.config_map(connection, "leeway", "conf") == {"a.yaml": "kind: A"}
+        assert await access_reviews.config_map(connection, "leeway", "conf") == {
+            "a.yaml": "kind: A"
+        }
         with pytest.raises(ApiError, match=r"HTTP 404: .*leeway/other not found"):
-            await questions.config_map(connection, "leeway", "other")
+            await access_reviews.config_map(connection, "leeway", "other")
 
 
 async def test_a_name_cannot_lead_elsewhere() -> None:
     async with connected() as (_, connection):
         with pytest.raises(ApiError, match="HTTP 404"):
-            await questions.config_map(connection, "..", "../../nodes?x=")
+            await access_reviews.config_map(connection, "..", "../../nodes?x=")
 
 
 async def test_what_somebody_may_do() -> None:
@@ -53,8 +55,8 @@ async def test_what_somebody_may_do() -> None:
     async with connected() as (server, connection):
         server.forbidden = {("list storageclasses", "jane")}
 
-        assert await questions.is_allowed(connection, access)
-        assert not await questions.is_allowed(connection, access, "jane")
+        assert await access_reviews.is_allowed(connection, access)
+        assert not await access_reviews.is_allowed(connection, access, "jane")
         assert server.reviews[0]["spec"] == {
             "resourceAttributes": {
                 "verb": "list",
