@@ -78,7 +78,7 @@ fmt: $(STAMP)  ## Format and mend what can be mended; edits files.
 
 .PHONY: hooks
 hooks: $(STAMP)  ## Install the git hooks.
-	$(BIN)/pre-commit install
+	$(BIN)/pre-commit install --hook-type pre-commit --hook-type commit-msg
 
 COMPILE := $(BIN)/uv pip compile --upgrade --generate-hashes --universal --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet
 

@@ -1,4 +1,4 @@
-"""`leeway version`, by each of its three names."""
+"""`leeway version`, by each of its names."""
 
 import importlib
 import platform
@@ -13,6 +13,7 @@ from tests.cli import process
     "command",
     [
         pytest.param((process.SCRIPT,), id="leeway"),
+        pytest.param((process.KUBECTL_SCRIPT,), id="kubectl leeway"),
         pytest.param(process.MODULE, id="python -m extender"),
     ],
 )
