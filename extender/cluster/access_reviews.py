@@ -1,4 +1,4 @@
-"""Single questions to the API server: its version, a ConfigMap, what somebody may do."""
+"""Single requests to the API server: access reviews, its version, a ConfigMap."""
 
 import re
 from collections.abc import Mapping
@@ -20,12 +20,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Something that one may be allowed to do."""
+    """A verb on a resource, for an access review."""
 
     verb: str
     resource: str
     group: str = ""
-    namespace: str = ""  # none: in all of them
+    namespace: str = ""  # empty: all namespaces
     name: str = ""
     subresource: str = ""
 
@@ -60,7 +60,7 @@ async def server_version(connection: Connection) -> tuple[int, int]:
     major, minor = _DIGITS.match(found.major), _DIGITS.match(found.minor)
     if not major or not minor:
         raise GarbageError(f"the API server has no version: {found}")
-    return int(major[0]), int(minor[0])  # managed clusters write 31+
+    return int(major[0]), int(minor[0])  # managed clusters report a minor version such as 31+
 
 
 async def config_map(connection: Connection, namespace: str, name: str) -> Mapping[str, str]:
@@ -70,7 +70,7 @@ async def config_map(connection: Connection, namespace: str, name: str) -> Mappi
 
 
 async def is_allowed(connection: Connection, access: Access, user: str = "") -> bool:
-    """Whether we may do that, or somebody whom we may speak for."""
+    """Whether we, or the user that we impersonate, have this access."""
     attributes = {
         "verb": access.verb,
         "group": access.group,

@@ -1,4 +1,4 @@
-"""The cluster as it is at one moment, for a command that then ends."""
+"""Lists a cluster once, for a command that needs no watch."""
 
 import asyncio
 from collections.abc import Collection
@@ -13,7 +13,7 @@ from extender.framework.snapshot import Snapshot
 
 
 async def snapshot(api: ApiServer, names: Collection[str]) -> Snapshot:
-    """These resources, listed once; ApiError if one cannot be listed."""
+    """A snapshot of these resources; ApiError if one of them cannot be listed."""
     cache = ClusterCache()
     async with api.connect() as connection:
         await asyncio.gather(
@@ -30,7 +30,7 @@ async def snapshot(api: ApiServer, names: Collection[str]) -> Snapshot:
 
 
 async def pod(api: ApiServer, namespace: str, name: str) -> bytes:
-    """One pod, as the API server has it."""
+    """One pod, as JSON from the API server."""
     path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods/{quote(name, safe='')}"
     async with api.connect() as connection:
         return await connection.get(path, {})

@@ -1,4 +1,4 @@
-"""The effective configuration, written as the file that would say the same."""
+"""Prints the effective configuration as an equivalent file."""
 
 from extender.config.loading import API_VERSION, KIND
 from extender.config.schema import Config, ProfileConfig, TLSFiles
@@ -8,7 +8,7 @@ from extender.plugins import DEFAULT_WEIGHTS
 
 
 def to_document(config: Config) -> dict[str, Plain]:
-    """The configuration in the shape of the file, every default written out."""
+    """The configuration as the content of a file, including all defaults."""
     listen: dict[str, Plain] = {
         "scheduler": str(config.listen.scheduler),
         "ops": str(config.listen.ops),

@@ -1,4 +1,4 @@
-"""What can be configured, with its defaults: the names of the file, in Python's spelling."""
+"""The configuration with its defaults; the names are those of the file, in snake case."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from extender.plugins import DEFAULT_WEIGHTS
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a listener listens; port 0 picks a free one."""
+    """The address of a listener; port 0 picks a free port."""
 
     host: str
     port: int
@@ -33,7 +33,7 @@ class Listen:
 
 @dataclass(frozen=True, slots=True)
 class TLSFiles:
-    """Certificate and key of a listener, and who may sign the certificates of its clients."""
+    """Certificate and key of a listener, and the CA that client certificates must be signed by."""
 
     cert_file: str
     key_file: str
@@ -42,7 +42,7 @@ class TLSFiles:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What bounds the work on foreign input."""
+    """Limits on the work for untrusted input."""
 
     request_bytes: int = 268_435_456
     annotation_bytes: int = 262_144
@@ -53,7 +53,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Logging:
-    """How the log looks."""
+    """Format and verbosity of the log."""
 
     format: Literal["text", "json"] = "text"
     verbosity: int = 0
@@ -61,7 +61,7 @@ class Logging:
 
 @dataclass(frozen=True, slots=True)
 class ProfileConfig:
-    """A scheduler name and the plugins that judge its pods, with their weights."""
+    """A scheduler name and the plugins for its pods, with their weights."""
 
     scheduler_name: str
     weights: Mapping[str, int]
@@ -73,11 +73,11 @@ class Config:
 
     listen: Listen = field(default_factory=Listen)
     scheduler_tls: TLSFiles | None = None
-    admission_tls: TLSFiles | None = None  # none: the scheduler listener's
+    admission_tls: TLSFiles | None = None  # None: the files of the scheduler listener
     kubeconfig: str | None = None
     cluster_files: tuple[str, ...] = ()
     gates: FeatureGates = field(default_factory=FeatureGates)
-    profiles: tuple[ProfileConfig, ...] = ()  # none: every scheduler name has all plugins
+    profiles: tuple[ProfileConfig, ...] = ()  # empty: all plugins for every scheduler name
     annotation_prefix: str = "scheduling.leeway/"
     reasons: Literal["detailed", "redacted"] = "detailed"
     no_execute: Literal["narrow", "join"] = "narrow"
@@ -88,7 +88,7 @@ class Config:
     logging: Logging = field(default_factory=Logging)
 
     def settings(self, programs: Programs | None = None) -> Settings:
-        """What the plugins need to know."""
+        """The settings of the plugins."""
         return Settings(
             gates=self.gates,
             annotation_prefix=self.annotation_prefix,
@@ -99,8 +99,8 @@ class Config:
         )
 
     def enabled_plugins(self) -> frozenset[str]:
-        """Every plugin that judges a pod of some profile."""
+        """Every plugin that is on in at least one profile."""
         if not self.profiles:
             return frozenset(DEFAULT_WEIGHTS)
         named = {name for profile in self.profiles for name in profile.weights}
-        return frozenset(named | {"NodeAffinity"})  # pods of other profiles have their annotation
+        return frozenset(named | {"NodeAffinity"})  # reads the annotation of pods of other profiles

@@ -1,4 +1,4 @@
-"""Feature gates, by the names of the KEPs. All are on unless switched off."""
+"""Feature gates, named as in the KEPs. All are on by default."""
 
 from dataclasses import dataclass, field, fields
 from typing import Final
@@ -11,7 +11,7 @@ INCLUSION_GATE: Final = "NodeInclusionPolicyInPodTopologySpread"
 
 @dataclass(frozen=True, slots=True)
 class FeatureGates:
-    """Which of the extended rules apply. A rule whose gate is off never matches."""
+    """Which extended rules are on. A rule whose gate is off never matches."""
 
     comparison_operators: bool = field(default=True, metadata={"name": COMPARISON_GATE})
     semver_operators: bool = field(
