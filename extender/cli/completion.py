@@ -1,4 +1,4 @@
-"""`leeway completion bash|zsh|fish`: a script by which a shell completes our commands and flags."""
+"""`leeway completion bash|zsh|fish`: prints a script that completes commands and flags."""
 
 import argparse
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ from extender.cli.manual import Page
 
 _PAGE: Final = Page(
     "print a script that completes commands and flags",
-    """Print a completion script for a shell. It is made from the commands and flags of this very
-    version, and works without starting Leeway.""",
+    """Print a completion script for a shell. It knows the commands and flags of this version, and
+    works without starting Leeway.""",
     examples=[
         ("source <(leeway completion bash)", "In this bash only."),
         (
@@ -35,7 +35,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the script."""
-    from extender.cli import parser  # the tree that we are a leaf of
+    from extender.cli import parser  # imported late: the parser includes this command
 
     tree = list(commands_of(parser(), ("leeway",)))
     print(completion_output.SCRIPTS[arguments.shell](tree), end="")

@@ -1,4 +1,4 @@
-"""Completion scripts of three shells, out of a description of the commands."""
+"""Completion scripts for three shells, generated from a description of the commands."""
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -8,28 +8,28 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A flag, by all its names."""
+    """A flag with all its names."""
 
     names: tuple[str, ...]
     takes_value: bool
-    values: tuple[str, ...]  # what it may be, where that is a short list
+    values: tuple[str, ...]  # the choices, if there are any
     files: bool
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command by its path, `leeway` first, and what may follow it."""
+    """A command, its path (`leeway` first) and what may follow it."""
 
     path: tuple[str, ...]
     options: tuple[Option, ...]
-    commands: Mapping[str, str]  # with what each does
+    commands: Mapping[str, str]  # with a summary of each
     values: tuple[str, ...]
     files: bool
 
     @property
     def name(self) -> str:
-        """The path as a person types it."""
+        """The path as it is typed."""
         return " ".join(self.path)
 
 
@@ -97,7 +97,7 @@ def zsh(commands: Sequence[Command]) -> str:
 
 
 _ZSH_HEAD: Final = "#compdef leeway\n# Made by `leeway completion zsh`.\n"
-# Found on the fpath, this file is the body of _leeway; sourced, it is not.
+# On the fpath this file is the body of _leeway; sourced, it is not.
 _ZSH_TAIL: Final = """\
 if [[ $funcstack[1] == _leeway ]]; then
     _leeway "$@"

@@ -1,4 +1,4 @@
-"""`leeway doctor`: what is wrong with an installation, and how it is mended."""
+"""`leeway doctor`: finds what is wrong with an installation, and says how to fix it."""
 
 import argparse
 import asyncio
@@ -21,20 +21,19 @@ from extender.review.doctor.setup import Setup
 _CONFIG_MAP: Final = "configmap/"
 _PAGE: Final = Page(
     "find what is wrong with an installation",
-    """Look at a KubeSchedulerConfiguration for every setting that makes Leeway useless or
-    dangerous, and say for each finding how bad it is, where it stands, why it matters and how it
-    is mended.
+    """Check a KubeSchedulerConfiguration for every setting that makes Leeway useless or dangerous.
+    Each finding has a severity, a place, the reason why it matters, and a fix.
 
-    FILE may hold KubeSchedulerConfigurations, ExtenderConfigurations, ConfigMaps that carry them,
-    and manifests of Pods and Deployments that run kube-scheduler or Leeway; what else is in it is
-    passed over, so that rendered manifests can be piped in whole. 'configmap/NAME[:KEY]' takes a
-    ConfigMap of the cluster instead. All that is given is taken as one installation: Leeway's
-    configuration is compared with the scheduler's.
+    FILE may contain KubeSchedulerConfigurations, ExtenderConfigurations, ConfigMaps with them,
+    and manifests of Pods and Deployments that run kube-scheduler or Leeway. Other objects are
+    ignored, so you can pipe in all rendered manifests. 'configmap/NAME[:KEY]' reads a ConfigMap
+    of the cluster instead. All inputs count as one installation: Leeway's configuration is
+    compared with the scheduler's.
 
-    With --kubeconfig, or inside of a cluster, it is also asked whether Leeway may list and watch
-    what it needs. With --extender a running Leeway is asked whether it is ready, and who called
-    it, when and in which mode. With --listener the certificate that it presents is looked at.
-    Nothing is changed anywhere.""",
+    With --kubeconfig, or inside a cluster, the command also checks whether Leeway may list and
+    watch what it needs. With --extender it asks a running Leeway whether it is ready, and who
+    called it, when and in which mode. With --listener it checks the certificate that Leeway
+    presents. It changes nothing.""",
     examples=[
         (
             "leeway doctor scheduler-config.yaml leeway.yaml",
@@ -59,11 +58,10 @@ _PAGE: Final = Page(
         ),
     ],
     exit_codes={
-        0: "nothing is wrong, or there is only something to know (info)",
-        1: "at least one error: a part of Leeway does not work, or taints are not enforced",
-        2: "it could not look: a wrong command line, a file that cannot be read, a server that"
-        " cannot be reached",
-        3: "no error, but warnings",
+        0: "no problems, or only notes (info)",
+        1: "at least one error: something does not work, or taints are not enforced",
+        2: "the check failed: a wrong command line, an unreadable file, or an unreachable server",
+        3: "warnings, but no error",
     },
     files={
         "deploy/examples/scheduler-config.yaml": "a KubeSchedulerConfiguration without findings",
@@ -84,40 +82,44 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     )
     sources.add_kubeconfig(parser)
     parser.add_argument(
-        "-n", "--namespace", default="default", metavar="NAME", help="where the ConfigMaps are"
+        "-n",
+        "--namespace",
+        default="default",
+        metavar="NAME",
+        help="the namespace of the ConfigMaps",
     )
     parser.add_argument(
         "--as",
         dest="user",
         default="",
         metavar="USER",
-        help="whose rights to check, such as system:serviceaccount:leeway:leeway; you must be"
-        " allowed to impersonate them",
+        help="check the rights of this user, such as system:serviceaccount:leeway:leeway; you"
+        " must be allowed to impersonate it",
     )
     parser.add_argument(
         "--scheduler-as",
         default="",
         metavar="USER",
-        help="whose rights to check as the scheduler's; its configuration names the lease",
+        help="check the rights of this user as the scheduler's",
     )
     parser.add_argument(
-        "--extender", metavar="URL", help="the ops listener of a running Leeway, to be asked"
+        "--extender", metavar="URL", help="ask the ops listener of a running Leeway"
     )
     parser.add_argument(
         "--listener",
         metavar="HOST:PORT",
-        help="the scheduler listener of a running Leeway, whose certificate is looked at",
+        help="check the certificate of this scheduler listener of a running Leeway",
     )
     output.add_to(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Examine, print, and tell by the exit code how bad it is."""
+    """Run all checks and print the findings; the exit code is the worst severity."""
     server = sources.api_server(arguments.kubeconfig)
     if not (arguments.sources or server or arguments.extender or arguments.listener):
         raise ConfigError(
-            ["doctor: nothing to look at: give a FILE, --kubeconfig, --extender or --listener"]
+            ["doctor: nothing to check: give a FILE, --kubeconfig, --extender or --listener"]
         )
     setup = _read(arguments)
     version, found = None, list[Problem]()
@@ -197,7 +199,7 @@ def _skipped(
     if server is None:
         wanted = any(source.startswith(_CONFIG_MAP) for source in arguments.sources)
         if wanted or arguments.user or arguments.scheduler_as:
-            raise ConfigError(["doctor: there is no cluster to ask: give --kubeconfig"])
-        yield "no cluster was asked (--kubeconfig): rights were not checked"
+            raise ConfigError(["doctor: no cluster: give --kubeconfig"])
+        yield "rights, because no cluster was given (--kubeconfig)"
     if not arguments.extender:
-        yield "no running Leeway was asked (--extender): who calls it is not known"
+        yield "who calls Leeway, because no running one was given (--extender)"

@@ -61,7 +61,7 @@ def tables_of(
         yield tables.paragraph(f"not checked: {line}", on)
     counts = ", ".join(_counted(report, severity) for severity in SEVERITIES)
     worst: Colour = _COLOURS[report[0].severity] if report else "green"
-    yield on.paint(counts if report else "nothing is wrong", worst) + "\n"
+    yield on.paint(counts if report else "no problems found", worst) + "\n"
 
 
 def _caller(each: Caller) -> Plain:

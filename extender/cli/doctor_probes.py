@@ -26,7 +26,7 @@ _PAGE_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What a running Leeway told."""
+    """The problems and callers that a running Leeway reports."""
 
     problems: Sequence[Problem] = ()
     callers: Sequence[Caller] = ()
@@ -49,13 +49,13 @@ def visit(url: str, setup: Setup) -> Visit:
 
 
 def certificates_of(file: str | None, where: str, now: datetime) -> Iterator[Problem]:
-    """The dates of the certificates of a file that is on this machine."""
+    """Check the dates of the certificates in a file, if it is on this machine."""
     if file and Path(file).is_file():
         yield from _dated(Path(file).read_text(encoding="utf-8", errors="replace"), where, now)
 
 
 def certificates_in(data: str, where: str, now: datetime) -> Iterator[Problem]:
-    """The dates of the certificates that a configuration carries in itself."""
+    """Check the dates of certificates that are embedded in a configuration."""
     try:
         text = base64.b64decode(data, validate=True).decode(errors="replace")
     except ValueError:
@@ -64,7 +64,7 @@ def certificates_in(data: str, where: str, now: datetime) -> Iterator[Problem]:
 
 
 def presented(listener: str, setup: Setup, now: datetime) -> Iterator[Problem]:
-    """The dates and names of the certificate that a listener presents."""
+    """Check the dates and names of the certificate that a listener presents."""
     try:
         address = reading.address(listener)
         pem = ssl.get_server_certificate((address.host, address.port), timeout=_SECONDS)
@@ -78,7 +78,7 @@ def presented(listener: str, setup: Setup, now: datetime) -> Iterator[Problem]:
 
 
 def all_certificates(setup: Setup, now: datetime) -> Iterator[Problem]:
-    """The dates of every certificate that the configurations name, as far as they are here."""
+    """Check the dates of all certificates that the configurations name and that are here."""
     for origin, config in setup.extenders:
         for name, files in (
             ("scheduler", config.scheduler_tls),
@@ -107,8 +107,8 @@ def _of_client(tls: TLSConfig, where: str, now: datetime) -> Iterator[Problem]:
 
 
 def _named(pem: str, where: str, setup: Setup) -> Iterator[Problem]:
-    """Whether the first certificate, the listener's own, is for whom the schedulers ask."""
-    with contextlib.suppress(DocumentError):  # told by its dates
+    """Check that the first certificate is valid for the hosts that the schedulers call."""
+    with contextlib.suppress(DocumentError):  # the check of the dates reports it
         own, *_ = certificates.from_pem(pem)
         yield from certificates.check_names(where, own, examining.asked_for(setup))
 
@@ -122,7 +122,7 @@ def _dated(pem: str, where: str, now: datetime) -> Iterator[Problem]:
 
 
 def _get(url: str, path: str) -> tuple[int, bytes]:
-    """A page of a listener; no proxy is ever asked."""
+    """Get a page of a listener, without a proxy."""
     parts = urls.parse(url)
     if parts.scheme != "http":
         raise ConfigError([f"--extender {url}: give http://HOST:PORT of the ops listener"])

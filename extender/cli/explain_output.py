@@ -36,7 +36,7 @@ _INDENT: Final = "  "
 
 
 def render(explanation: Explanation, on: Screen, *, every: bool = False) -> str:
-    """The whole page; with `every`, a line for every node."""
+    """The page of a pod; with `every`, a line for every node."""
     sections = [_head(explanation, on)]
     if explanation.verdicts:
         sections.append(_verdicts(explanation, on, every=every))
@@ -50,12 +50,12 @@ def render(explanation: Explanation, on: Screen, *, every: bool = False) -> str:
 
 
 def verdict_cell(code: str) -> Cell:
-    """A verdict in a word."""
+    """A verdict in one word."""
     return Cell(*_WORDS.get(code, _REFUSED))
 
 
 def pod_name(explanation: Explanation) -> str:
-    """Who is asked about."""
+    """Kind and name of the pod or workload."""
     pod = explanation.pod
     name = f"{pod.namespace}/{pod.owner or pod.name}"
     return f"{pod.kind} {name}"
@@ -101,10 +101,10 @@ def _group_row(group: Group, *, scored: bool) -> Row:
 
 
 def _helping(explanation: Explanation, on: Screen) -> Iterator[str]:
-    """One line for each reason that something is known to cure."""
+    """One line for each reason with a known fix."""
     fixes = [group.fix for group in explanation.groups if group.fix is not None]
     if len(fixes) == 1 and explanation.fix is not None:
-        return  # it is told at length
+        return  # render_fix shows it in full
     rows: list[Row] = []
     for fix in sorted(fixes, key=nearness_of)[:MAX_FIXES]:
         said = "; ".join([*(change.summary for change in fix.changes), *fix.advice])
@@ -116,7 +116,7 @@ def _helping(explanation: Explanation, on: Screen) -> Iterator[str]:
 
 
 def render_fix(fix: Fix, on: Screen, *, title: str) -> str:
-    """A fix with the patch and the commands that make it."""
+    """A fix with its patch and its commands."""
     if not fix.changes:
         said = "What to do"
     elif fix.complete:
@@ -144,7 +144,7 @@ def _code(line: str, on: Screen) -> str:
 
 
 def render_notes(notes: Sequence[str], on: Screen) -> Iterator[str]:
-    """What else a person should know."""
+    """Notes beside the verdicts."""
     if notes:
         rows: list[Row] = [["-", note] for note in notes]
         yield f"{on.paint('Notes', 'bold')}\n" + tables.render((), rows, on, indent=_INDENT)
@@ -273,5 +273,5 @@ def _spread(check: SpreadCheck, on: Screen) -> str:
 
 
 def passes(derived: Derivation) -> bool:
-    """Whether the pod may run on the node."""
+    """Whether the pod passes on the node."""
     return derived.code == PASSES

@@ -90,7 +90,7 @@ def _effects(found: Report) -> dict[str, Plain]:
 
 
 def tables_of(found: Report, on: Screen) -> Iterator[str]:
-    """The sections that have something to say."""
+    """The sections that are not empty."""
     yield from _section("RULES BY GATE", "", _GATE_HEADER, _gate_rows(found), on)
     yield from _section("RULES", "", _RULE_HEADER, _rule_rows(found), on)
     for title, colour, header, rows in chain(_rule_findings(found), _cluster_findings(found)):
@@ -111,7 +111,7 @@ _RULE_HEADER = ("GATE", "OPERATOR", "CARRIER", "WORKLOAD", "CARRIED BY", "RULE")
 
 
 def _gates(found: Report) -> Iterator[tuple[str, Counter[str]]]:
-    """How many workloads and living pods depend on each gate."""
+    """How many workloads and running pods depend on each gate."""
     for gate in GATES:
         workloads = {use.workload for use in found.uses if use.gate == gate}
         pods: Counter[Ref] = Counter()
@@ -219,7 +219,7 @@ def _cluster_findings(found: Report) -> Iterator[Section]:
 
 
 def _pending_rows(found: Report) -> Iterator[Row]:
-    """One row for the pods of a workload that wait for the same reasons."""
+    """One row for all pods of a workload that are pending for the same reasons."""
     alike = Counter((each.workload, each.scheduler, each.reasons) for each in found.pending)
     for (workload, scheduler, reasons), pods in alike.items():
         said = [f"{count} {reason}" for reason, count in reasons[:_REASONS_SHOWN]]
@@ -237,7 +237,7 @@ def _section(
 
 
 def _few(names: Iterator[str] | Sequence[str]) -> str:
-    """Some names, and how many there are besides."""
+    """The first names, and the number of the others."""
     every = list(names)
     more = len(every) - _NAMES_SHOWN
     shown = ", ".join(every[:_NAMES_SHOWN])

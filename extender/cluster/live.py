@@ -89,9 +89,11 @@ class LiveSource:
             if not each.synced.is_set():
                 problems.append(f"{each.name} not listed yet")
             elif age is not None and self._max_staleness and age > self._max_staleness:
-                problems.append(f"{each.name} not heard of for {age:.0f} s")
+                problems.append(f"{each.name}: no contact with the API server for {age:.0f} s")
             elif age is not None and age > DEGRADED_SECONDS:
-                remarks.append(f"degraded, {each.name} not heard of for {age:.0f} s")
+                remarks.append(
+                    f"degraded, {each.name}: no contact with the API server for {age:.0f} s"
+                )
             else:
                 remarks.append(f"{each.objects} {each.name}")
         return State("; ".join(problems) or None, "; ".join(remarks))

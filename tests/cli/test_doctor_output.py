@@ -12,7 +12,7 @@ CALLER = Caller("10.0.0.1", "Go-http-client/1.1", "filter", "names", 3)
 
 
 def test_an_examination_without_findings_says_so() -> None:
-    assert list(doctor_output.tables_of([], [], [], Screen())) == ["nothing is wrong\n"]
+    assert list(doctor_output.tables_of([], [], [], Screen())) == ["no problems found\n"]
 
 
 def test_problems_callers_and_what_was_not_checked_are_shown() -> None:
