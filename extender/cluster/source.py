@@ -74,7 +74,7 @@ class NoSource:
         return State(
             None,
             "no cluster source, only whole-node requests are answered;"
-            " VolumeBinding and PodTopologySpread stand aside",
+            " VolumeBinding and PodTopologySpread are skipped",
         )
 
     def cached(self) -> Sequence[CachedResource]:

@@ -1,4 +1,4 @@
-"""Are node selectors well-formed? Upstream's rule with the operators of KEP-5721."""
+"""Validates node selectors: upstream's rules plus the operators of KEP-5721."""
 
 from collections.abc import Collection, Iterator
 from typing import Final
@@ -27,7 +27,7 @@ def check_required(
     path: str,
     allowed: FeatureGates,
 ) -> Iterator[FieldError]:
-    """What is wrong with required terms; those that the old selector has are not looked at."""
+    """Errors of required terms; terms of the old selector are not checked again."""
     known = frozenset((old.node_selector_terms if old else None) or ())
     if selector == old:
         return
@@ -35,7 +35,7 @@ def check_required(
         yield fields.required(
             f"{path}.nodeSelectorTerms", "must have at least one node selector term"
         )
-    # Upstream lets an object keep, and add to, label values that no label can have.
+    # Upstream tolerates invalid label values if the old object has one.
     lenient = _has_invalid_label_value(known)
     for index, term in enumerate(selector.node_selector_terms or ()):
         if term not in known:
@@ -49,7 +49,7 @@ def check_preferred(
     path: str,
     allowed: FeatureGates,
 ) -> Iterator[FieldError]:
-    """What is wrong with preferred terms; upstream is lenient about their label values."""
+    """Errors of preferred terms; as upstream, their label values are not checked."""
     for index, term in enumerate(terms):
         if term in known:
             continue
@@ -65,7 +65,7 @@ def check_preferred(
 def check_term(
     term: NodeSelectorTerm, path: str, allowed: FeatureGates, *, lenient: bool
 ) -> Iterator[FieldError]:
-    """What is wrong with one term."""
+    """Errors of one term."""
     for index, requirement in enumerate(term.match_expressions or ()):
         at = f"{path}.matchExpressions[{index}]"
         yield from check_requirement(requirement, at, allowed, lenient=lenient)
@@ -76,7 +76,7 @@ def check_term(
 def check_requirement(
     requirement: NodeSelectorRequirement, path: str, allowed: FeatureGates, *, lenient: bool
 ) -> Iterator[FieldError]:
-    """What is wrong with one requirement on a label."""
+    """Errors of one label requirement."""
     values = requirement.values or ()
     yield from _check_operator(requirement, values, path, allowed)
     for problem in names.label_key_problems(requirement.key):

@@ -1,4 +1,4 @@
-"""Terms of node affinities that can never match, though the API server takes them."""
+"""Warnings about node affinity terms that the API server accepts but that never match."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -14,14 +14,14 @@ from extender.review import version_pitfalls
 REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 
-# A path and a sentence.
+# A path and a message.
 Remark = tuple[str, str]
 
 _MAX_SHOWN: Final = 40
 
 
 def of_affinity(affinity: NodeAffinity | VolumeNodeAffinity, path: str) -> Iterator[Remark]:
-    """What is odd about its terms."""
+    """Warnings about its terms."""
     of_pod = isinstance(affinity, NodeAffinity)
     required = f"{path}.{REQUIRED if of_pod else 'required'}.nodeSelectorTerms"
     terms = affinity.required.node_selector_terms if affinity.required else None
@@ -90,7 +90,7 @@ def _of_bounds(
     kind: Kind,
     gap: int,
 ) -> Iterator[Remark]:
-    """Bounds on one label that leave nothing between them; integers leave out the bounds."""
+    """Bounds on one label with nothing between them; integers need a `gap` of 1."""
     lowest: dict[str, Any] = {}
     for requirement in expressions:
         bound = _bound(requirement, kind, "above")

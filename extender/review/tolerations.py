@@ -1,7 +1,7 @@
-"""Are tolerations well-formed? Upstream's rule with the operators and expressions of the KEPs.
+"""Validates tolerations: upstream's rules plus the operators and expressions of the KEPs.
 
-The order of the errors is upstream's, and so is where an error is reported: a bad value of
-`Equal` or `Exists` is found under `operator`.
+The order and the paths of the errors are upstream's: a bad value of `Equal` or `Exists` is
+reported under `operator`.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ from extender.model.core_v1 import Toleration
 from extender.review import fields, names
 from extender.review.fields import FieldError
 
-# Why an expression can never match; None if it can be evaluated.
+# Compiles an expression: the error, or None.
 Compiled = Callable[[str], CompileError | None]
 
 _EFFECTS: Final = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
@@ -32,7 +32,7 @@ _NOT_CANONICAL: Final = "must be a valid decimal integer in canonical form"
 def check(
     toleration: Toleration, path: str, allowed: FeatureGates, compiled: Compiled
 ) -> Iterator[FieldError]:
-    """What is wrong with one toleration."""
+    """Errors of one toleration."""
     if toleration.expression:
         yield from _check_expression(toleration, f"{path}.expression", allowed, compiled)
         return
@@ -58,7 +58,7 @@ def check(
 
 
 def needs_compiling(toleration: Toleration, allowed: FeatureGates) -> bool:
-    """Whether the verdict on a toleration takes the compiler."""
+    """Whether the expression of a toleration must be compiled."""
     return bool(toleration.expression) and allowed.cel and _stands_alone(toleration)
 
 
@@ -100,7 +100,7 @@ def _integer_problems(text: str) -> Iterator[str]:
 
 
 def _is_canonical(text: str) -> bool:
-    """The form alone; whether it is within 64 bits is another question."""
+    """Checks the form only, not the range."""
     digits = text.removeprefix("-")
     return text == "0" or (digits.isascii() and digits.isdigit() and digits[0] != "0")
 

@@ -1,4 +1,4 @@
-"""Versions in rules that do not compare as their author thinks."""
+"""Warnings about versions that do not compare as their author expects."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from extender.match import versions
 from extender.match.operators import Operator, Relation
 from extender.match.selectors import is_label_value
 
-# What is honestly unfinished; anything else behind a "-" is the suffix of a distribution.
+# Real pre-releases; anything else after a "-" is the suffix of a distribution.
 _UNFINISHED: Final = re.compile(
     r"(?:alpha|beta|rc|pre|preview|dev|snapshot|canary|nightly|unstable)[0-9]*", re.IGNORECASE
 )
@@ -19,7 +19,7 @@ _MAX_SHOWN: Final = 40
 
 
 def of_value(key: str, operator: Operator, value: str) -> Iterator[str]:
-    """What is odd about the version of a rule; nothing if it is none at all."""
+    """Warnings about the version of a rule; none if it is not a version."""
     version = versions.parse(value)
     if version is None or operator.comparison is None:
         return

@@ -1,4 +1,4 @@
-"""Our configuration beside the scheduler's: do both speak of the same profiles and the same TLS."""
+"""Compares our configuration with the scheduler's: profiles, TLS, ports and placement."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -11,7 +11,7 @@ from extender.review.doctor.setup import ExtenderPod
 
 
 def weights_for(ours: Config | None, scheduler_name: str) -> Mapping[str, int]:
-    """Our plugins for the pods of a scheduler name; as we ship them where nobody tells."""
+    """Our plugins for a scheduler name; without a configuration, those that we ship."""
     if ours is None:
         return {**DEFAULT_WEIGHTS, "PodTopologySpread": 0}
     if not ours.profiles:
@@ -21,7 +21,7 @@ def weights_for(ours: Config | None, scheduler_name: str) -> Mapping[str, int]:
 
 
 def check_ours(origin: str, ours: Config) -> Iterator[Problem]:
-    """What our configuration has wrong, whatever the scheduler's says."""
+    """Problems of our configuration alone."""
     if ours.no_execute == "join":
         yield Problem(
             "warning",
@@ -43,7 +43,7 @@ def check_ours(origin: str, ours: Config) -> Iterator[Problem]:
 
 
 def check(origin: str, ours: Config, theirs: SchedulerConfiguration) -> Iterator[Problem]:
-    """What our configuration has wrong, beside the scheduler's."""
+    """Problems of our configuration together with the scheduler's."""
     yield from _profiles(origin, ours, theirs)
     sample = any(profiles.sampled(each, theirs) for each in theirs.all_profiles())
     if sample and ours.reasons == "detailed":
@@ -72,7 +72,7 @@ def _profiles(origin: str, ours: Config, theirs: SchedulerConfiguration) -> Iter
 
 
 def check_listener(origin: str, ours: Config, extender: Extender, where: str) -> Iterator[Problem]:
-    """Whether the scheduler speaks to our listener as it expects."""
+    """Check that the scheduler calls our listener with the right protocol and port."""
     url, files = urls.parse(extender.url_prefix), ours.scheduler_tls
     if url.scheme and (url.scheme == "https") != (files is not None):
         speaks = "TLS" if files else "plain HTTP"
@@ -110,7 +110,7 @@ def check_listener(origin: str, ours: Config, extender: Extender, where: str) ->
 def check_placement(
     pods: Sequence[ExtenderPod], theirs: SchedulerConfiguration
 ) -> Iterator[Problem]:
-    """A pod that needs Leeway to be placed cannot start Leeway."""
+    """Check that Leeway's own pod does not need Leeway to be scheduled."""
     names = {each.scheduler_name for each in theirs.all_profiles()}
     for pod in pods:
         if pod.scheduler_name in names:

@@ -1,4 +1,4 @@
-"""The whole examination: every check over everything that was found."""
+"""Runs every check on everything that was found."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ _OUR_PORT = 8888
 
 
 def examine(setup: Setup, version: tuple[int, int] | None = None) -> Iterator[Problem]:
-    """Every problem of an installation; `version` is the API server's, where it was asked."""
+    """All problems of an installation; `version` is the API server's, if it is known."""
     yield from setup.problems
     ours = setup.extenders[0] if setup.extenders else None
     for origin, own in setup.extenders:
@@ -33,13 +33,13 @@ def examine(setup: Setup, version: tuple[int, int] | None = None) -> Iterator[Pr
 
 
 def our_extenders(config: SchedulerConfiguration) -> Iterator[tuple[str, Extender]]:
-    """The extenders that are Leeway's, with their paths; all of them where none can be told."""
+    """Leeway's extenders with their paths; all extenders if none looks like Leeway."""
     every = [(f"extenders[{index}]", each) for index, each in enumerate(config.extenders)]
     yield from [pair for pair in every if _looks_like_ours(pair[1])] or every
 
 
 def asked_for(setup: Setup) -> list[str]:
-    """Whom the schedulers expect to answer over TLS."""
+    """The hosts that the schedulers call over TLS."""
     hosts: dict[str, None] = {}
     for _, config in setup.schedulers:
         for _, extender in our_extenders(config):
@@ -51,7 +51,7 @@ def asked_for(setup: Setup) -> list[str]:
 
 
 def skipped(setup: Setup) -> Iterator[str]:
-    """What could not be checked for want of something to look at."""
+    """What was not checked, because the input for it was missing."""
     if not setup.schedulers:
         yield "no KubeSchedulerConfiguration was given: nothing of the scheduler was checked"
     elif not setup.extenders:

@@ -1,4 +1,4 @@
-"""What cures an annotation that cannot be read: quotes, brackets, a misspelt field."""
+"""Fixes for an annotation that cannot be read: quotes, brackets, a misspelt field."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class AnnotationCure:
         return sum(not readable(case.pod, name, self.settings) for name in _FIELDS)
 
     def proposals(self, case: Case) -> Iterator[Proposal]:
-        """The same annotation with what is surely a slip put right."""
+        """The same annotation with obvious mistakes corrected."""
         annotations = (case.pod.metadata.annotations if case.pod.metadata else None) or {}
         for name, fields in _FIELDS.items():
             full = self.settings.annotation_prefix + name
@@ -86,7 +86,7 @@ def readable(pod: Pod, name: str, settings: Settings) -> bool:
 
 
 class _Mender:
-    """Puts right what can be put right without guessing at what a rule means."""
+    """Corrects mistakes that need no guess about the meaning of a rule."""
 
     def __init__(self, fields: tuple[str, ...]) -> None:
         self._fields = fields

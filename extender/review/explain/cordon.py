@@ -29,7 +29,7 @@ def derive(plugin: NodeUnschedulable, case: Case, limit: int, derived: Derivatio
 
 @dataclass(frozen=True, slots=True)
 class CordonCure:
-    """For NodeUnschedulable: who cordoned a node can uncordon it."""
+    """For NodeUnschedulable: uncordon the node."""
 
     settings: Settings
 
@@ -38,7 +38,7 @@ class CordonCure:
         return int(case.node.unschedulable)
 
     def proposals(self, case: Case) -> Iterator[Proposal]:
-        """Uncordon the node; its taint goes with it."""
+        """Uncordon the node, which also removes its taint."""
         node = case.node
         change = Change(
             "NodeUnschedulable",
@@ -56,7 +56,7 @@ class CordonCure:
 
 
 def uncordoned(node: NodeInfo) -> NodeInfo:
-    """The node without the mark and without the taint that comes with it."""
+    """The node without the cordon and without its taint."""
     hard = tuple(each for each in node.taints.hard if each.key != CORDON.key)
     taints = TaintSet(hard, node.taints.soft)
     return msgspec.structs.replace(node, unschedulable=False, taints=taints)

@@ -1,6 +1,6 @@
-"""Which of the nodes that refuse a pod is the nearest to taking it: an estimate, for all of them.
+"""Estimates for every node how much would have to change for the pod to pass.
 
-Only for the nearest ones is it then worked out what would have to change.
+The exact changes are then computed for the nearest nodes only.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ _USUAL: Final = 3.0
 
 
 class Distances:
-    """The distance of each node, in the units of what changes cost."""
+    """The distance of each node, in the unit of `Proposal.cost`."""
 
     def __init__(self, inquiry: Inquiry, nodes: Sequence[NodeInfo]) -> None:
         self._inquiry = inquiry
@@ -52,7 +52,7 @@ class Distances:
         return [node for node, status in pairs if status.code is not Code.SUCCESS]
 
     def _by_taints(self, refused: Sequence[NodeInfo]) -> Steps[Mapping[TaintSet, float]]:
-        """Nodes with the same taints are equally far."""
+        """The distance by set of taints: nodes with equal taints are equally far."""
         cure = TaintCure(self._inquiry.settings)
         sample = {node.taints: node for node in refused}
         found: dict[TaintSet, float] = {}

@@ -1,6 +1,6 @@
-"""Why a pod can be placed or cannot: the verdicts of the core, grouped, explained, with a fix.
+"""Assembles an explanation: the verdicts of the core, grouped, with reasons and a fix.
 
-It is worked out in steps of a few milliseconds: a server does other things in between.
+It works in steps of a few milliseconds, so that a server can do other work in between.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ def explain(inquiry: Inquiry) -> Explanation:
 
 
 def explaining(inquiry: Inquiry) -> Steps[Explanation]:
-    """The explanation in steps; each `yield` is a place to do something else."""
+    """The explanation in steps; the caller may do other work at each `yield`."""
     snapshot, profile, pod = inquiry.snapshot, inquiry.profile, inquiry.pod
     nodes = list(snapshot.nodes.values())
     asked = None if inquiry.node is None else _named(inquiry.node, snapshot)
@@ -80,7 +80,7 @@ def _reference(inquiry: Inquiry) -> PodReference:
 
 
 def _message(nodes: Sequence[NodeInfo], statuses: Sequence[Status]) -> str:
-    """What kube-scheduler's event would say of our answer."""
+    """The message of kube-scheduler's event for our answer."""
     if not nodes:
         return "no nodes available to schedule pods"
     body = {"Pod": {"metadata": {}}, "NodeNames": [node.name for node in nodes]}

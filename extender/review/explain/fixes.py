@@ -1,7 +1,7 @@
-"""Finds the fewest changes with which a pod would pass on a node, by trying them.
+"""Finds the fewest changes with which a pod passes on a node, by trying them.
 
-A change is kept only if the core, asked again, finds less in the way than before; the changes for
-a plugin are kept only if that plugin then lets the pod pass.
+A change is kept only if fewer obstacles remain after it. The changes for a plugin are kept only
+if the plugin then lets the pod pass.
 """
 
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ _LETS_PASS: Final = (Code.SUCCESS, Code.SKIP)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Changes that were tried, and how pod and node are with them."""
+    """Changes that were tried, and the pod and node with them."""
 
     case: Case
     changes: tuple[Change, ...] = ()
@@ -50,7 +50,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Planner:
-    """Looks for changes; `additive` takes only those that cannot keep another node away."""
+    """Looks for changes; `additive` allows only those that cannot exclude another node."""
 
     profile: Profile
     settings: Settings
@@ -58,7 +58,7 @@ class Planner:
     additive: bool = False
 
     def too_large(self, pod: Pod) -> bool:
-        """Whether the rules of the pod are more than one would go over again and again."""
+        """Whether the pod has too many rules to try changes."""
         annotations = (pod.metadata and pod.metadata.annotations) or {}
         prefix = self.settings.annotation_prefix
         texts = (annotations.get(prefix + name, "") for name in (TOLERATIONS, NODE_AFFINITY))
@@ -66,7 +66,7 @@ class Planner:
         return len(tolerations) > MAX_TOLERATIONS or max(map(len, texts)) > MAX_TEXT
 
     def plan(self, pod: Pod, node: NodeInfo) -> Steps[Plan]:
-        """What lets the pod pass on the node, as far as anything is known to."""
+        """The changes that let the pod pass on the node, as far as they are known."""
         plan = Plan(Case(pod, node, self.snapshot))
         open_plugins: list[str] = []
         for plugin in self.profile.filters:
@@ -84,7 +84,7 @@ class Planner:
         return replace(plan, complete=not open_plugins and self._passes(plan.case))
 
     def _cured(self, plugin: FilterPlugin, cure: Cure, plan: Plan) -> Steps[Plan | None]:
-        """The plan with what makes this plugin let the pod pass; None if nothing does."""
+        """The plan plus changes that satisfy this plugin; None if there are none."""
         for _ in range(MAX_CHANGES):
             left = cure.obstacles(plan.case)
             proposals = islice(cure.proposals(plan.case), MAX_PROPOSALS)

@@ -1,4 +1,4 @@
-"""The value next to the one that misses, and the word that was probably meant."""
+"""The nearest value that matches, and the word that was probably meant."""
 
 import difflib
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from extender.review.explain.words import quoted, version_problem
 _MAX_WORD: Final = 320
 _MAX_CHOICES: Final = 200
 _CLOSE: Final = 0.75
-# Two letters the wrong way round are more of a short word.
+# A swap of two letters weighs more in a short word.
 _SHORT: Final = 5
 _CLOSE_IF_SHORT: Final = 0.65
 _INT64_MIN: Final = -(1 << 63)
@@ -50,13 +50,13 @@ def _version(relation: Relation, actual: Version) -> str:
 
 
 def canonical(text: str) -> str | None:
-    """The number that somebody meant who did not write it in canonical form."""
+    """The canonical form of a number that is written differently; None if it is canonical."""
     parsed = integers.signed(text.strip())
     return None if parsed is None or str(parsed) == text else str(parsed)
 
 
 def distance(comparison: AnyComparison, old: str, new: str) -> float:
-    """How far a change of a bound goes, from 0 to 1."""
+    """The size of a change of a bound, from 0 to 1."""
     if comparison.kind == "semver":
         same = old.partition("-")[0].removeprefix("v") == new.partition("-")[0]
         return 0.1 if same else 0.5
@@ -67,7 +67,7 @@ def distance(comparison: AnyComparison, old: str, new: str) -> float:
 
 
 def because(comparison: AnyComparison, value: str, actual: str) -> str:
-    """Why a comparison misses, where that is not plain to see."""
+    """Why a comparison fails, if that is not obvious."""
     if comparison.kind == "integer":
         spelled = canonical(value) is not None
         return f", because {quoted(value)} is not {comparison.noun}" if spelled else ""
@@ -80,7 +80,7 @@ def because(comparison: AnyComparison, value: str, actual: str) -> str:
 
 
 def spelling(word: str, choices: Iterable[str]) -> str | None:
-    """The choice that was probably meant: other case, another prefix, or a slip of the finger."""
+    """The choice that was probably meant: other case, another prefix, or a typo."""
     if not word or len(word) > _MAX_WORD:
         return None
     others = [each for each in choices if each != word and len(each) <= _MAX_WORD][:_MAX_CHOICES]

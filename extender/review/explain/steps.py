@@ -1,4 +1,4 @@
-"""Work in steps: what takes long is done a bit at a time, and others have their turn between."""
+"""Long work in steps, so that a server can do other work in between."""
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ Steps = Generator[None, None, T]
 
 @dataclass(slots=True)
 class Filtered:
-    """One status a node, and what was noticed on the way."""
+    """One status per node, and the findings."""
 
     statuses: list[Status] = field(default_factory=list)
     findings: set[Finding] = field(default_factory=set)
@@ -36,7 +36,7 @@ def filtered(
 ) -> Steps[Filtered]:
     """The verdict on every node, some nodes at a time.
 
-    While pods are in flight all nodes are judged at once: who is kept depends on who passes.
+    While pods are in flight all nodes are judged at once, because narrowing needs all that pass.
     """
     if snapshot.pods is not None and snapshot.pods.in_flight:
         size = max(len(nodes), 1)
@@ -54,7 +54,7 @@ def filtered(
 
 
 def finished(steps: Steps[T]) -> T:
-    """All of it at once."""
+    """Run all steps at once."""
     while True:
         try:
             next(steps)

@@ -1,4 +1,4 @@
-"""The words in which comparisons are explained; they decide nothing."""
+"""Comparisons in words."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -13,7 +13,7 @@ ANNOTATION: Final = "annotation"
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a comparison: whose it is, how it is written, what that means."""
+    """One side of a comparison: its owner, its text and its parsed value."""
 
     owner: str
     text: str
@@ -21,7 +21,7 @@ class Side:
 
 
 def compared(comparison: AnyComparison, rule: Side, node: Side, *, holds: bool) -> str:
-    """How a comparison went: the node's side is compared to the rule's."""
+    """The result of a comparison in words; the node's side comes first."""
     unread = [_unreadable(comparison, side) for side in (rule, node) if side.parsed is None]
     if unread:
         return "; ".join(unread)
@@ -55,7 +55,7 @@ def one_of(actual: str, values: tuple[str, ...]) -> str:
 
 
 def quoted(text: str) -> str:
-    """A value in a sentence, so that an empty one is seen."""
+    """A value in quotes, so that an empty one is visible."""
     return versions.go_quote(text)
 
 

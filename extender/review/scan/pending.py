@@ -1,4 +1,4 @@
-"""Pods that wait because no node passes our rules, with the reasons; judged by the core itself."""
+"""Pending pods, judged by the core: how many nodes pass, and why the others do not."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +15,7 @@ from extender.review.scan.objects import Ref
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A pod that waits: how many nodes pass our rules, and why the others do not."""
+    """A pending pod: how many nodes pass, and the reasons of the others."""
 
     ref: Ref
     workload: Ref
@@ -31,7 +31,7 @@ def judge(
     root: Callable[[Ref], Ref],
     step: Callable[[], None] = lambda: None,
 ) -> Iterator[Pending]:
-    """Every waiting pod, judged by the plugins of its profile over all nodes."""
+    """Judge every pending pod on all nodes, with the plugins of its profile."""
     nodes = list(snapshot.nodes.values())
     memory = Memories().filtering
     for ref, pod in waiting.items():

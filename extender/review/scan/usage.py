@@ -1,4 +1,4 @@
-"""The extended rules of an object: which operator, under which gate, in which carrier."""
+"""The extended rules of an object, with their operator, gate and carrier."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from extender.review.subjects import Carrier
 
 Rule = Toleration | NodeSelectorRequirement | TopologySpreadConstraint
 
-# In the order of the report. Rules under no gate need Leeway itself: only it reads annotations.
+# In the order of the report. Annotated rules without a gate need Leeway, which alone reads them.
 GATES: Final = (COMPARISON_GATE, SEMVER_GATE, CEL_GATE, INCLUSION_GATE, "")
 
 _DEFAULT_POLICIES: Final = (None, "Honor"), (None, "Ignore")  # of affinity, of taints
@@ -48,7 +48,7 @@ class Usage:
     rule: Rule
 
     def text(self) -> str:
-        """The rule as a person would write it on one line."""
+        """The rule on one line."""
         return rule_text(self.rule)
 
 
@@ -108,7 +108,7 @@ def _of_carrier(carrier: Carrier) -> Iterator[Usage]:
                 gate, operator = _of_toleration(toleration)
                 if gate or carrier.annotated:
                     path = f"{carrier.path}[{index}]"
-                    # Strict or not, the same rule is one rule.
+                    # Strict and native structs of the same rule must compare equal.
                     plain = Toleration(*msgspec.structs.astuple(toleration))
                     yield Usage(gate, operator, carrier.annotated, path, plain)
         case NodeAffinity() | VolumeNodeAffinity() as affinity:

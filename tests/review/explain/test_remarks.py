@@ -68,8 +68,8 @@ def test_what_is_not_known_is_told() -> None:
     blind = replace(an_inquiry(spreading(), node_json("n")), snapshot=Snapshot())
     claims = replace(an_inquiry(a_pod_with("x"), node_json("n")), snapshot=Snapshot())
 
-    assert said(explain(blind), "PodTopologySpread stands aside")
-    assert said(explain(claims), "VolumeBinding stands aside")
+    assert said(explain(blind), "PodTopologySpread is skipped")
+    assert said(explain(claims), "VolumeBinding is skipped")
     assert said(explained(spreading(), node_json("n")), "pods in flight are not known here")
     assert explained(a_pod(), node_json("n", taint("x"))).notes == ()
 

@@ -1,4 +1,4 @@
-"""What cures a refusal by node affinity: a rule or a label that nearly fits."""
+"""Fixes for a refusal by node affinity: a rule or a label that nearly matches."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ Requirement = NodeSelectorRequirement
 
 @dataclass(frozen=True, slots=True)
 class _Failing:
-    """A term, and which of its requirements do not hold."""
+    """A term, and the indexes of its requirements that fail."""
 
     index: int
     term: NodeSelectorTerm
     requirements: tuple[int, ...]
-    fields: int  # of matchFields, those that do not hold
+    fields: int  # number of matchFields that fail
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class AffinityCure:
     annotation_only: bool = False
 
     def obstacles(self, case: Case) -> int:
-        """How many labels and requirements do not hold, of each carrier's nearest term."""
+        """How many labels and requirements fail, in the nearest term of each carrier."""
         total = len(self._wrong_labels(case))
         for _, selector in self._selectors(case):
             failing = self._nearest(case, selector)
@@ -60,7 +60,7 @@ class AffinityCure:
                     yield from self._of_requirement(case, carrier, selector, failing, place)
 
     def advice(self, case: Case) -> list[str]:
-        """What no change of one rule cures."""
+        """Problems that no change of one rule can cure."""
         found: list[str] = []
         for carrier, selector in self._selectors(case):
             failing = self._nearest(case, selector)
@@ -86,7 +86,7 @@ class AffinityCure:
         return [key for key, value in wanted.items() if case.node.labels.get(key) != value]
 
     def _selectors(self, case: Case) -> list[tuple[str, NodeSelector]]:
-        """The selectors of which no term matches."""
+        """The selectors without a matching term."""
         return [
             (carrier, selector)
             for carrier, selector in derivation.required_selectors(
@@ -100,7 +100,7 @@ class AffinityCure:
         return compiled.match(node.name, node.labels, set())
 
     def _nearest(self, case: Case, selector: NodeSelector) -> _Failing | None:
-        """The term with the fewest requirements that do not hold."""
+        """The term with the fewest failing requirements."""
         terms = [
             self._failing(case, index, term)
             for index, term in enumerate((selector.node_selector_terms or ())[:_MAX_TERMS])
@@ -180,7 +180,7 @@ def _of_label(case: Case, key: str) -> Iterator[Proposal]:
 def _mended(
     requirement: Requirement, labels: Labels, settings: Settings
 ) -> tuple[Requirement, float, str] | None:
-    """The requirement with what is wrong in it put right, the cost, and what was wrong."""
+    """The corrected requirement, its cost, and what was wrong."""
     changed, cost, said = requirement, 0.0, list[str]()
     if operators.affinity(changed.operator) is None:
         known = operators.AFFINITY
@@ -208,7 +208,7 @@ def _mended(
 
 
 def _with_value(requirement: Requirement, actual: str) -> tuple[Requirement, float, str] | None:
-    """The requirement with values that the node's label fulfils."""
+    """The requirement with values that match the node's label."""
     operator, values = requirement.operator, requirement.values or ()
     written = f"`{operator} {', '.join(values)}`".replace(" `", "`")
     match operator:
@@ -231,7 +231,7 @@ def _with_value(requirement: Requirement, actual: str) -> tuple[Requirement, flo
 def _with_bound(
     requirement: Requirement, actual: str, written: str
 ) -> tuple[Requirement, float, str] | None:
-    """The requirement with the nearest bound that the node's label fulfils."""
+    """The requirement with the nearest bound that matches the node's label."""
     operator = operators.affinity(requirement.operator)
     comparison = operator.comparison if operator is not None else None
     near = None if comparison is None else nearness.bound(comparison, actual)

@@ -1,7 +1,7 @@
-"""Each term of a pod's node affinity, or of a volume's, against one node.
+"""Each term of a pod's or a volume's node affinity against one node.
 
-Every verdict is the core's: a requirement is compiled and asked by itself. Only the words are
-made here.
+Every verdict comes from the core, which compiles and evaluates each requirement alone. This
+module only adds the words.
 """
 
 from typing import Final
@@ -51,7 +51,7 @@ def derive(plugin: NodeAffinityPlugin, case: Case, limit: int, derived: Derivati
 def checks(
     pod: Pod, node: NodeInfo, settings: Settings, *, annotation_only: bool, limit: int
 ) -> list[TermCheck]:
-    """The node selector and every required term, those of both carriers."""
+    """The node selector and the required terms of both carriers."""
     found = []
     selector = None if annotation_only or not pod.spec else pod.spec.node_selector
     if selector:
@@ -64,7 +64,7 @@ def checks(
 def required_selectors(
     pod: Pod, settings: Settings, *, annotation_only: bool
 ) -> list[tuple[str, NodeSelector]]:
-    """What each carrier requires; AnnotationError if the annotation is unreadable."""
+    """The required selector of each carrier; AnnotationError if the annotation is unreadable."""
     affinities = [
         (NATIVE, None if annotation_only else rules.native_affinity(pod)),
         (ANNOTATION, rules.annotated_affinity(pod, settings)),
@@ -84,7 +84,7 @@ def term_checks(
     settings: Settings,
     limit: int,
 ) -> list[TermCheck]:
-    """Every term of one selector; with none at all a line that says so."""
+    """Every term of one selector; one entry says so if there are none."""
     terms = selector.node_selector_terms or ()
     if not terms:
         return [TermCheck(carrier, 0, False, "there is no term, so no node matches", ())]
@@ -108,7 +108,7 @@ def _term(
     requirements = [
         requirement_check(each, labels, settings) for each in (term.match_expressions or ())[:limit]
     ]
-    if name:  # the nodes of a volume have none: its matchFields are parsed and never asked
+    if name:  # for a volume there is no name: upstream parses its matchFields but ignores them
         requirements += [field_check(each, name) for each in (term.match_fields or ())[:limit]]
     failing = sum(not each.matches for each in requirements)
     if matches:
@@ -169,7 +169,7 @@ def requirement_check(
 
 
 def malformed(requirement: NodeSelectorRequirement, gates: FeatureGates) -> str:
-    """Why a requirement keeps its term from ever matching."""
+    """Why a requirement can never match."""
     values = requirement.values or ()
     operator = operators.affinity(requirement.operator)
     if operator is None:

@@ -1,4 +1,4 @@
-"""What cures a refusal by a spread constraint: as much skew as there would be."""
+"""Fixes for a refusal by a spread constraint: a larger maxSkew."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class SpreadCure:
         return sum(not check.matches for check in self._checks(case))
 
     def proposals(self, case: Case) -> Iterator[Proposal]:
-        """Allow as much skew as there would be."""
+        """Raise maxSkew to the skew that the pod would cause."""
         for (index, written), check in zip(_hard(case), self._checks(case), strict=False):
             if check.matches or check.domain is None or check.skew <= check.max_skew:
                 continue
@@ -43,13 +43,13 @@ class SpreadCure:
             yield Proposal(2.5, change, pod, case.node)
 
     def advice(self, case: Case) -> list[str]:
-        """What is not a matter of how much skew is allowed."""
+        """Problems that a larger maxSkew does not cure."""
         found = []
         for check in self._checks(case):
             if check.domain is None:
                 found.append(f"label the node with {check.topology_key}")
             elif not check.matches and check.skew <= check.max_skew:
-                found.append("wait: pods in flight may turn up there, and it is asked again")
+                found.append("wait: pods in flight may arrive there, and the scheduler will retry")
         return found
 
     def _checks(self, case: Case) -> list[SpreadCheck]:
@@ -58,7 +58,7 @@ class SpreadCure:
 
 
 def _hard(case: Case) -> list[tuple[int, TopologySpreadConstraint]]:
-    """The hard constraints, and their places among all."""
+    """The hard constraints, with their indexes among all."""
     written = (case.pod.spec.topology_spread_constraints if case.pod.spec else None) or ()
     hard = [(i, each) for i, each in enumerate(written) if each.when_unsatisfiable == HARD]
     return hard[:_MAX_CONSTRAINTS]

@@ -1,4 +1,4 @@
-"""What cures a refusal by a taint: a value next to the one that misses, a slip of the pen."""
+"""Fixes for a refusal by a taint: the nearest value, a typo, or a new toleration."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ _ADDED: Final = 3.0  # what a new toleration costs
 
 @dataclass(frozen=True, slots=True)
 class _Repair:
-    """A toleration on its way to match a taint."""
+    """A toleration that is changed step by step to match a taint."""
 
     toleration: Toleration
     cost: float = 0.0
@@ -57,7 +57,7 @@ class TaintCure:
         return len(derivation.refusing(case.pod, case.node, self.settings))
 
     def proposals(self, case: Case) -> Iterator[Proposal]:
-        """For the first taint that refuses: mend a toleration that nearly fits, or add one."""
+        """For the first taint that refuses: repair a toleration that nearly matches, or add one."""
         taint = next(iter(derivation.refusing(case.pod, case.node, self.settings)), None)
         if taint is None:
             return
@@ -70,7 +70,7 @@ class TaintCure:
         yield from self._added(case, taint, editor)
 
     def distance(self, case: Case) -> float:
-        """How far the pod is from tolerating all of it, without trying."""
+        """An estimate of the cost to tolerate all taints, without trying."""
         placed = derivation.placed_tolerations(case.pod, self.settings)[:MAX_TOLERATIONS]
         total = 0.0
         for taint in derivation.refusing(case.pod, case.node, self.settings):
@@ -80,7 +80,7 @@ class TaintCure:
         return total
 
     def advice(self, case: Case) -> list[str]:
-        """What the pod's author cannot change in the pod."""
+        """Problems that no change of the pod can cure."""
         found: list[str] = []
         placed = derivation.placed_tolerations(case.pod, self.settings)
         for taint in derivation.refusing(case.pod, case.node, self.settings):
@@ -89,12 +89,12 @@ class TaintCure:
         return list(dict.fromkeys(found))
 
     def _added(self, case: Case, taint: Taint, editor: Editor) -> Iterator[Proposal]:
-        """New tolerations of exactly this taint; the native field is understood by everybody."""
+        """New tolerations for exactly this taint; the native field first, which everybody reads."""
         operator = operators.DEFAULT_TOLERATION if taint.value else "Exists"
         exact = Toleration(taint.key, operator, taint.value, taint.effect)
         wanted = [(NATIVE, exact, _ADDED), (ANNOTATION, exact, 3.2)]
         if taint.effect == NO_EXECUTE:
-            # As wide as can be: where the annotation matches, it goes on to narrow.
+            # As wide as possible: the annotation still narrows it.
             matches = rules.pod_tolerations(case.pod, self.settings).annotated.tolerates
             cost = 2.9 if matches(taint, set()) else 3.1
             wanted.append((NATIVE, Toleration(taint.key, "Exists", "", taint.effect), cost))
@@ -111,7 +111,7 @@ class TaintCure:
             yield Proposal(cost, change, pod, case.node, additive=True)
 
     def _repaired(self, placed: Placed, taint: Taint) -> _Repair | None:
-        """The toleration with the fewest changes that make it match, if it was meant for this."""
+        """The toleration with the fewest changes that make it match, if it seems meant for it."""
         repair: _Repair | None = _Repair(placed.toleration)
         if placed.toleration.expression:
             return None
@@ -164,7 +164,7 @@ def _operator(repair: _Repair, _taint: Taint) -> _Repair | None:
 
 
 def _value(repair: _Repair, taint: Taint) -> _Repair | None:
-    """Key, effect and operator fit, the value does not."""
+    """Repair the value; key, effect and operator already match."""
     operator, value = operators.toleration(repair.toleration.operator), repair.toleration.value
     if operator is None:
         return None
@@ -211,7 +211,7 @@ def _told(taint: Taint, carrier: str) -> str:
 
 
 def _remarks(each: Toleration, taint: Taint, settings: Settings) -> Iterator[str]:
-    """What keeps a toleration that speaks of the taint from ever matching it."""
+    """Why a toleration with the key of the taint can never match it."""
     if each.expression and not settings.gates.cel:
         yield f"feature gate {CEL_GATE} is off: expressions match nothing"
     if each.key != taint.key or each.expression:

@@ -1,7 +1,7 @@
-"""Each taint of a node against each toleration of a pod: what is compared, and what comes of it.
+"""Each taint of a node against each toleration of a pod: the values and the result.
 
-Every verdict is the core's: a toleration is compiled and asked by itself. Only the words are made
-here.
+Every verdict comes from the core, which compiles and evaluates each toleration alone. This module
+only adds the words.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ from extender.review.explain.words import (
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A toleration and where the pod states it."""
+    """A toleration with its carrier and index."""
 
     carrier: str
     index: int
@@ -89,7 +89,7 @@ def taint_check(
 
 
 def refusing(pod: Pod, node: NodeInfo, settings: Settings) -> list[Taint]:
-    """The hard taints that keep the pod away, each by itself."""
+    """The hard taints that refuse the pod, each judged alone."""
     compiled = rules.pod_tolerations(pod, settings)
     return [
         taint
@@ -99,7 +99,7 @@ def refusing(pod: Pod, node: NodeInfo, settings: Settings) -> list[Taint]:
 
 
 def _outcome(taint: Taint, compiled: PodTolerations, settings: Settings) -> tuple[bool, str]:
-    """Whether the taint is tolerated, and by what or why not."""
+    """Whether the taint is tolerated, and by which carrier or why not."""
     noticed: Noticed = set()
     if taint.effect == PREFER_NO_SCHEDULE:
         soft = compiled.joined.for_effects("", PREFER_NO_SCHEDULE)
@@ -195,7 +195,7 @@ def _why_not_addressed(each: Toleration, taint: Taint) -> str:
 
 
 def _explain_value(each: Toleration, taint: Taint, settings: Settings, detail: _Detail) -> None:
-    """Key and effect fit: what the operator makes of the values."""
+    """Explain the comparison of the values; key and effect already match."""
     operator = operators.toleration(each.operator)
     if operator is None:
         detail.why = f"operator {quoted(each.operator)} is unknown and matches nothing"

@@ -1,4 +1,4 @@
-"""What cures a refusal by a claim: the name of a claim that exists."""
+"""Fixes for a refusal by a claim: the name of a claim that exists."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Each claim of a pod: whether it can be used, and whether the node reaches its volume."""
+"""Each claim of a pod: whether it is usable, and whether the node reaches its volume."""
 
 import msgspec
 

@@ -90,4 +90,4 @@ def test_pods_in_flight_are_waited_for() -> None:
     snapshot.pods.answered(other, [snapshot.nodes["n2"], snapshot.nodes["n3"]])
     plan = finished(planner.plan(inquiry.pod, snapshot.nodes["n2"]))
 
-    assert plan.advice == ("wait: pods in flight may turn up there, and it is asked again",)
+    assert plan.advice == ("wait: pods in flight may arrive there, and the scheduler will retry",)
