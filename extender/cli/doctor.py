@@ -88,6 +88,20 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         metavar="NAME",
         help="the namespace of the ConfigMaps",
     )
+    _add_users(parser)
+    parser.add_argument(
+        "--extender", metavar="URL", help="ask the ops listener of a running Leeway"
+    )
+    parser.add_argument(
+        "--listener",
+        metavar="HOST:PORT",
+        help="check the certificate of this scheduler listener of a running Leeway",
+    )
+    output.add_to(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_users(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as",
         dest="user",
@@ -102,16 +116,6 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         metavar="USER",
         help="check the rights of this user as the scheduler's",
     )
-    parser.add_argument(
-        "--extender", metavar="URL", help="ask the ops listener of a running Leeway"
-    )
-    parser.add_argument(
-        "--listener",
-        metavar="HOST:PORT",
-        help="check the certificate of this scheduler listener of a running Leeway",
-    )
-    output.add_to(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

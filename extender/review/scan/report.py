@@ -41,9 +41,7 @@ class Report:
     seen: Mapping[str, int]
     nodes: int
     uses: Sequence[Use]
-    broken: Sequence[
-        tuple[Ref, str, str]
-    ]  # unreadable annotations
+    broken: Sequence[tuple[Ref, str, str]]  # unreadable annotations
     unreadable: Sequence[Unreadable]
     pending: Sequence[Pending]  # pods without a passing node
     passing: int  # pods that are pending for other reasons
@@ -51,9 +49,7 @@ class Report:
     evicted: Sequence[OnlyByAnnotation]
     volumes: Sequence[tuple[Ref, str]]
     unread: Sequence[tuple[Ref, str]]
-    missing: Mapping[str, str] = field(
-        default_factory=dict
-    )  # why a resource was not listed
+    missing: Mapping[str, str] = field(default_factory=dict)  # why a resource was not listed
 
     def severities(self) -> Iterator[Severity]:
         """The severity of each finding; using a rule is not a finding."""
