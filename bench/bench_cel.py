@@ -25,8 +25,8 @@ from celpy.adapter import json_to_cel
 from celpy.evaluation import CELFunction
 
 from extender.match import versions
+from extender.match.cel.cache import Programs
 from extender.match.cel.program import compile_expression
-from extender.match.cel.programs import Programs
 from extender.model.core_v1 import Taint
 
 KERNEL: Final = "node.example.com/kernel-version"

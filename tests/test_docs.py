@@ -24,7 +24,7 @@ from extender.config import loading, printing
 from extender.config.schema import Config, Limits, Listen, ProfileConfig, TLSFiles
 from extender.errors import ConfigError
 from extender.framework.interface import Settings
-from extender.match.cel.programs import Programs
+from extender.match.cel.cache import Programs
 from extender.match.gates import ATTRIBUTE_OF
 from extender.metrics import CacheCollector, Metrics
 from extender.metrics.tallies import EVALUATIONS, LABELS

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from extender.framework.interface import Settings
-from extender.match.cel.programs import Programs
+from extender.match.cel.cache import Programs
 from extender.match.gates import FeatureGates
 from extender.plugins import DEFAULT_WEIGHTS
 

@@ -17,7 +17,7 @@ from extender.framework.node_info import Facet, NodeInfo
 from extender.framework.recent import Recent
 from extender.framework.snapshot import Snapshot
 from extender.match.budget import Budget
-from extender.match.cel.programs import Programs
+from extender.match.cel.cache import Programs
 from extender.match.findings import Finding
 from extender.match.gates import FeatureGates
 from extender.model.core_v1 import Pod

@@ -9,7 +9,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from extender.match import comparisons
-from extender.match.cel.programs import Programs
+from extender.match.cel.cache import Programs
 from extender.match.findings import Finding, Noticed
 from extender.match.gates import FeatureGates
 from extender.model.core_v1 import Taint, Toleration

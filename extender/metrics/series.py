@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector
 
 from extender import __version__
 from extender.framework.ledger import Ledger
-from extender.match.cel.programs import Programs
+from extender.match.cel.cache import Programs
 from extender.metrics.tallies import EVALUATIONS, PLUGIN_SECONDS, POINT_SECONDS, Tallies
 
 _SECONDS: Final = tuple(

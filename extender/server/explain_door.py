@@ -30,7 +30,7 @@ from extender.errors import (
 )
 from extender.framework import rules
 from extender.framework.snapshot import Snapshot
-from extender.match.cel.programs import Programs
+from extender.match.cel.cache import Programs
 from extender.model.core_v1 import (
     NodeAffinity,
     NodeSelector,

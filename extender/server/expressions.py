@@ -19,9 +19,9 @@ from extender.framework import rules
 from extender.framework.interface import Settings
 from extender.framework.ledger import Ledger
 from extender.framework.snapshot import NodeInfo, Snapshot
+from extender.match.cel.cache import Finished, Programs, Work, compile_cost
 from extender.match.cel.faults import CompileError
 from extender.match.cel.program import compile_expression
-from extender.match.cel.programs import Finished, Programs, Work, compile_cost
 from extender.metrics import Metrics
 from extender.model.core_v1 import Pod, Taint
 from extender.plugins.node_unschedulable import CORDON

@@ -5,7 +5,7 @@ from typing import Final
 from extender import plugins
 from extender.config.schema import Config
 from extender.framework.interface import Profile
-from extender.match.cel.programs import Programs
+from extender.match.cel.cache import Programs
 from extender.metrics import OTHER_PROFILE
 from extender.model.core_v1 import Pod
 

@@ -3,7 +3,7 @@ import pytest
 
 from extender.errors import AllowanceError
 from extender.match import taints
-from extender.match.cel.programs import Programs
+from extender.match.cel.cache import Programs
 from extender.match.findings import Finding, Noticed
 from extender.match.gates import FeatureGates
 from extender.match.taints import Tolerations

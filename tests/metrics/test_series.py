@@ -7,7 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from extender import __version__
 from extender.framework.interface import Code, ExtensionPoint
 from extender.framework.ledger import Evaluation, Ledger
-from extender.match.cel.programs import Programs
+from extender.match.cel.cache import Programs
 from extender.match.findings import Finding
 from extender.metrics import MAX_PROFILES, OTHER_PROFILE, Metrics
 

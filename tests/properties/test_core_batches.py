@@ -14,7 +14,7 @@ from extender.framework.interface import Settings, Status
 from extender.framework.snapshot import Snapshot
 from extender.match import annotations, taints
 from extender.match.annotations import StrictNodeAffinity, StrictToleration
-from extender.match.cel.programs import Programs
+from extender.match.cel.cache import Programs
 from extender.match.findings import Noticed
 from extender.match.gates import FeatureGates
 from extender.model import documents

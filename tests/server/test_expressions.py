@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
 from extender.config.schema import Config, Limits
-from extender.match.cel.programs import Finished, Work
+from extender.match.cel.cache import Finished, Work
 from extender.match.gates import FeatureGates
 from extender.metrics import Metrics
 from extender.server import expressions

@@ -4,12 +4,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from extender.match.cel.checked import Checked
-from extender.match.cel.checker import check
-from extender.match.cel.estimate import estimate
+from extender.match.cel.check.checker import check
+from extender.match.cel.check.notes import Checked
+from extender.match.cel.check.validators import validate
+from extender.match.cel.cost.estimate import estimate
 from extender.match.cel.faults import CompileError, CostLimitError, EvaluationError, PanicError
-from extender.match.cel.parser import parse
-from extender.match.cel.plan import (
+from extender.match.cel.plan.code import (
     COST_LIMIT,
     EFFECT_SLOT,
     KEY_SLOT,
@@ -17,11 +17,11 @@ from extender.match.cel.plan import (
     VALUE_SLOT,
     State,
 )
-from extender.match.cel.planner import Plan, plan
-from extender.match.cel.planning import ProgramError
-from extender.match.cel.source import IssuesError, Source, format_issues
+from extender.match.cel.plan.compile import Plan, plan
+from extender.match.cel.plan.scope import ProgramError
+from extender.match.cel.syntax.parser import parse
+from extender.match.cel.syntax.source import IssuesError, Source, format_issues
 from extender.match.cel.types import BOOL
-from extender.match.cel.validators import validate
 from extender.match.cel.values import COST_LIMIT_EXCEEDED, PANIC, type_name
 from extender.model.core_v1 import Taint
 

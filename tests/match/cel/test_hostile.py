@@ -6,10 +6,10 @@ import tracemalloc
 
 import pytest
 
+from extender.match.cel.cache import MAX_PROBLEM, Programs
 from extender.match.cel.faults import CompileError, CostLimitError, EvaluationError
-from extender.match.cel.plan import COST_LIMIT, MAX_STEPS, State
+from extender.match.cel.plan.code import COST_LIMIT, MAX_STEPS, State
 from extender.match.cel.program import Evaluation, Program, compile_expression
-from extender.match.cel.programs import MAX_PROBLEM, Programs
 from extender.match.cel.values import COST_LIMIT_EXCEEDED
 from tests.match.cel import hostile
 from tests.match.cel.hostile import TAINT, Case, Fate

@@ -1,0 +1,87 @@
+"""What an estimate has found out about the sizes of nodes so far."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from extender.match.cel.cost import bounds as sizes
+from extender.match.cel.cost.bounds import COMPUTED, DECLARED, UNKNOWN, Bounds, Entries, Path
+from extender.match.cel.syntax.ast import Expr, Ident
+from extender.match.cel.types import Type
+
+
+class Variable(Struct, frozen=True, gc=False):
+    """What a name stands for inside of a fold."""
+
+    path: Path
+    size: Bounds | None
+    entries: Entries | None = None
+
+
+class KnownSizes:
+    """Sizes, entries and paths by the id of a node, and the variables of the folds around it."""
+
+    def __init__(self, types: Mapping[int, Type]) -> None:
+        self._types = types
+        self._sizes: dict[int, Bounds] = {}
+        self._entries: dict[int, Entries] = {}
+        self._paths: dict[int, Path] = {}
+        self._variables: dict[str, list[Variable]] = {}
+
+    def learn(self, expr: Expr, size: Bounds | None, entries: Entries | None) -> None:
+        """Keep what is known; nothing is forgotten."""
+        if size is not None:
+            self._sizes[expr.id] = size
+        if entries is not None:
+            self._entries[expr.id] = entries
+
+    def learn_path(self, expr: Expr, path: Path) -> None:
+        self._paths[expr.id] = path
+
+    def copy(self, source: Expr, target: Expr) -> None:
+        """Give one node the size of another."""
+        self.learn(target, self.size(source), self.entries(source))
+
+    def enter(self, name: str, variable: Variable) -> None:
+        """Let a name stand for something, until `leave`."""
+        self._variables.setdefault(name, []).append(variable)
+
+    def leave(self, name: str) -> None:
+        self._variables[name].pop()
+
+    def variable(self, name: str) -> Variable | None:
+        """What a name stands for, if a fold around has declared it."""
+        stack = self._variables.get(name)
+        return stack[-1] if stack else None
+
+    def path(self, expr: Expr) -> Path:
+        variable = self._variable_of(expr)
+        return self._paths.get(expr.id, COMPUTED) if variable is None else variable.path
+
+    def size(self, expr: Expr) -> Bounds | None:
+        """By the first of: what was learned, what is written, the path, the type, the variable."""
+        size = self._sizes.get(expr.id)
+        if size is None:
+            size = sizes.of_literal(expr)
+        if size is None:
+            size = DECLARED.get(self.path(expr))
+        if size is None:
+            size = sizes.of_type(self._types[expr.id])
+        if size is None:
+            variable = self._variable_of(expr)
+            size = None if variable is None else variable.size
+        return size
+
+    def size_or_unknown(self, expr: Expr) -> Bounds:
+        size = self.size(expr)
+        return UNKNOWN if size is None else size
+
+    def entries(self, expr: Expr) -> Entries | None:
+        entries = self._entries.get(expr.id)
+        if entries is None:
+            variable = self._variable_of(expr)
+            entries = None if variable is None else variable.entries
+        return entries
+
+    def _variable_of(self, expr: Expr) -> Variable | None:
+        return self.variable(expr.name.removeprefix(".")) if isinstance(expr, Ident) else None

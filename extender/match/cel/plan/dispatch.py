@@ -1,0 +1,156 @@
+"""Which function a call runs: known in advance, or found by the types that its arguments have."""
+
+import operator
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from types import NoneType
+from typing import Any, Final
+
+from extender.match.cel import library
+from extender.match.cel.check.declarations import FUNCTIONS, OVERLOADS
+from extender.match.cel.equality import differs, equals, in_list
+from extender.match.cel.faults import EvaluationError
+from extender.match.cel.types import DYN, Type, list_of
+from extender.match.cel.values import (
+    MISSING,
+    NO_SUCH_OVERLOAD,
+    Duration,
+    OptionalValue,
+    Timestamp,
+    TypeValue,
+    Uint,
+    Value,
+    bound_items,
+    find,
+    from_key,
+    type_name,
+)
+
+# Functions that upstream has one implementation of, whatever the overload: their arguments are all
+# evaluated even if one fails, and the text of the error is shorter.
+_ONE_FOR_ALL: Final = frozenset(
+    {
+        *("!_", "-_", "@in", "_%_", "_*_", "_+_", "_-_", "_/_", "_<=_", "_<_", "_>=_", "_>_"),
+        *("_==_", "_!=_", "size", "type", "dyn", "sort", "@sortByAssociatedKeys"),
+        *("matches", "contains", "startsWith", "endsWith"),
+    }
+)
+_GO_TYPES: Final[Mapping[type, str]] = {
+    NoneType: "types.Null",
+    bool: "types.Bool",
+    int: "types.Int",
+    Uint: "types.Uint",
+    float: "types.Double",
+    str: "types.String",
+    bytes: "types.Bytes",
+    list: "*types.baseList",
+    dict: "*types.baseMap",
+    Duration: "types.Duration",
+    Timestamp: "types.Timestamp",
+    OptionalValue: "*types.Optional",
+    TypeValue: "*types.Type",
+}
+
+# No list or map, and nothing with type variables.
+_SIMPLE: Final[Mapping[str, type]] = {
+    "bool": bool,
+    "int": int,
+    "uint": Uint,
+    "double": float,
+    "string": str,
+    "bytes": bytes,
+    "google.protobuf.Duration": Duration,
+    "google.protobuf.Timestamp": Timestamp,
+}
+# What is accepted where upstream does not look at the elements first.
+_UNGUARDED: Final[Mapping[str, tuple[Type, ...]]] = {"list_flatten": (list_of(DYN),)}
+
+
+def _add_lists(a: list[Value], b: list[Value]) -> list[Value]:
+    bound_items(len(a) + len(b))
+    return a + b
+
+
+def _in_map(value: Value, entries: Mapping[Hashable, Value]) -> bool:
+    return find(entries, value) is not MISSING
+
+
+IMPLEMENTATIONS: Final[Mapping[str, Callable[..., Any]]] = {
+    **library.IMPLEMENTATIONS,
+    "logical_not": operator.not_,
+    "equals": equals,
+    "not_equals": differs,
+    "in_list": in_list,
+    "in_map": _in_map,
+    "add_list": _add_lists,
+}
+
+
+def go_type(value: Value) -> str:
+    """What Go calls the type of a value."""
+    return _GO_TYPES.get(type(value)) or f"cel.{type_name(value).split('.')[-1]}".replace(
+        "Named", ""
+    )
+
+
+def is_one_for_all(function: str) -> bool:
+    """Whether upstream has one implementation for all overloads of the function."""
+    return function in _ONE_FOR_ALL
+
+
+def accepts(parameter: Type, value: Value) -> bool:
+    """Whether a value may be an argument; of lists and maps, the first entry decides."""
+    while parameter.kind not in ("dyn", "var"):
+        if parameter.name != type_name(value):
+            return False
+        if type(value) is list and value:
+            parameter, value = parameter.parameters[0], value[0]
+        elif type(value) is dict and value:
+            key, entry = next(iter(value.items()))
+            if not accepts(parameter.parameters[0], from_key(key)):
+                return False
+            parameter, value = parameter.parameters[1], entry
+        else:
+            return True
+    return True
+
+
+def dispatcher(function: str, overloads: Sequence[str]) -> Callable[..., Any]:
+    """A function that takes the first of the overloads that accepts the arguments.
+
+    With one implementation for all overloads, it does not matter which of them the checker chose.
+    """
+    if function in _ONE_FOR_ALL:
+        overloads = [overload.id for overload in FUNCTIONS[function]]
+    candidates = [
+        (_UNGUARDED.get(overload, OVERLOADS[overload].parameters), IMPLEMENTATIONS[overload])
+        for overload in overloads
+    ]
+    by_types = {
+        tuple(_SIMPLE[parameter.name] for parameter in parameters): implementation
+        for parameters, implementation in candidates
+        if all(parameter.name in _SIMPLE for parameter in parameters)
+    }
+
+    def dispatch(*values: Value) -> Any:
+        simple = by_types.get(tuple(map(type, values)))
+        if simple is not None:
+            return simple(*values)
+        for parameters, implementation in candidates:
+            if all(map(accepts, parameters, values)):
+                return implementation(*values)
+        if function == "size":
+            raise EvaluationError(f"{NO_SUCH_OVERLOAD}: size")
+        if function in _ONE_FOR_ALL:
+            raise EvaluationError(NO_SUCH_OVERLOAD)
+        raise EvaluationError(
+            f"{NO_SUCH_OVERLOAD}: {function}({', '.join(map(type_name, values))})"
+        )
+
+    return dispatch
+
+
+def as_bool(value: Value) -> bool:
+    """The value, if it is a bool."""
+    if value is True or value is False:
+        return value
+    raise EvaluationError(NO_SUCH_OVERLOAD)
