@@ -14,8 +14,8 @@ from typing import Final
 
 from extender.errors import AllowanceError
 from extender.match.cel.faults import CompileError, TooComplexError
-from extender.match.cel.plan.code import COST_LIMIT
 from extender.match.cel.program import MAX_BYTES, Evaluation, Program, compile_expression
+from extender.match.cel.values import COST_LIMIT
 from extender.model.core_v1 import Taint
 
 MAX_ENTRIES: Final = 10_000

@@ -10,10 +10,8 @@ from extender.match.cel.check.validators import validate
 from extender.match.cel.cost.estimate import estimate
 from extender.match.cel.faults import CompileError, CostLimitError, EvaluationError, PanicError
 from extender.match.cel.plan.code import (
-    COST_LIMIT,
     EFFECT_SLOT,
     KEY_SLOT,
-    MAX_STEPS,
     VALUE_SLOT,
     State,
 )
@@ -22,7 +20,7 @@ from extender.match.cel.plan.scope import ProgramError
 from extender.match.cel.syntax.parser import parse
 from extender.match.cel.syntax.source import IssuesError, Source, format_issues
 from extender.match.cel.types import BOOL
-from extender.match.cel.values import COST_LIMIT_EXCEEDED, PANIC, type_name
+from extender.match.cel.values import COST_LIMIT, COST_LIMIT_EXCEEDED, MAX_STEPS, PANIC, type_name
 from extender.model.core_v1 import Taint
 
 MAX_BYTES: Final = 10_240

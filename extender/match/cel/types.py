@@ -55,6 +55,11 @@ URL: Final = Type("object", "kubernetes.URL")
 NAMED_FORMAT: Final = Type("object", "kubernetes.NamedFormat")
 IP: Final = Type("opaque", "net.IP")
 CIDR: Final = Type("opaque", "net.CIDR")
+# Only the API server has values of these, but a dyn may be taken for one.
+AUTHORIZATION: Final = tuple(
+    Type("object", f"kubernetes.authorization.{name}")
+    for name in ("Authorizer", "PathCheck", "GroupCheck", "ResourceCheck", "Decision")
+)
 
 
 # What messages of the checker call a type, where it is not its name.

@@ -24,6 +24,11 @@ UINT_MAX: Final = (1 << 64) - 1
 # No value may grow beyond these; the cost limit of upstream would allow less than ten times them.
 MAX_TEXT: Final = 10_000_000
 MAX_ITEMS: Final = 1_000_000
+# Of one evaluation, in upstream's units.
+COST_LIMIT: Final = 1_000_000
+# Of one evaluation, in steps of about 0.1 us. A list of n elements that is copied counts n / 4 and
+# a text n / 32, so this also bounds the memory of one evaluation.
+MAX_STEPS: Final = 1_000_000
 NO_SUCH_OVERLOAD: Final = "no such overload"
 PANIC: Final = "internal error: "
 COST_LIMIT_EXCEEDED: Final = "operation cancelled: actual cost limit exceeded"
@@ -123,6 +128,20 @@ def size(value: Value) -> int:
         return len(value)  # type: ignore[arg-type]
     own: int = getattr(value, "size", 1)
     return own
+
+
+def as_int(number: int) -> int:
+    """The number as an int, if it fits."""
+    if INT_MIN <= number <= INT_MAX:
+        return number
+    raise EvaluationError("integer overflow")
+
+
+def as_uint(number: int) -> Uint:
+    """The number as a uint, if it fits."""
+    if 0 <= number <= UINT_MAX:
+        return Uint(number)
+    raise EvaluationError("unsigned integer overflow")
 
 
 def bound_text(length: int) -> None:

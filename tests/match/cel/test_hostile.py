@@ -8,9 +8,9 @@ import pytest
 
 from extender.match.cel.cache import MAX_PROBLEM, Programs
 from extender.match.cel.faults import CompileError, CostLimitError, EvaluationError
-from extender.match.cel.plan.code import COST_LIMIT, MAX_STEPS, State
+from extender.match.cel.plan.code import State
 from extender.match.cel.program import Evaluation, Program, compile_expression
-from extender.match.cel.values import COST_LIMIT_EXCEEDED
+from extender.match.cel.values import COST_LIMIT, COST_LIMIT_EXCEEDED, MAX_STEPS
 from tests.match.cel import hostile
 from tests.match.cel.hostile import TAINT, Case, Fate
 

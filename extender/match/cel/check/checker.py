@@ -6,9 +6,9 @@ As cel-go does: after an error it goes on with the error type, which fits everyt
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
-from extender.match.cel.check.declarations import FUNCTIONS
 from extender.match.cel.check.notes import Checked, Notes
 from extender.match.cel.check.unification import TypeTooLargeError, most_general
+from extender.match.cel.library import FUNCTIONS
 from extender.match.cel.syntax.ast import (
     Call,
     Constant,
@@ -233,7 +233,7 @@ def _resolve(
     types = [notes.types[argument.id] for argument in arguments]
     fitting: list[str] = []
     results: list[Type] = []
-    for overload in FUNCTIONS[name]:
+    for overload in FUNCTIONS[name].overloads:
         if overload.member != member:
             continue
         parameters, result = notes.unifier.instantiate(overload)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from extender.errors import LeewayError
-from extender.match.cel.check.declarations import Overload
+from extender.match.cel.library.functions import Overload
 from extender.match.cel.types import DYN, Type, parametric, variable
 
 # Types nest as deep as literals do (250), unless chained macros build them; upstream then takes

@@ -5,20 +5,21 @@ from functools import partial
 from typing import Final
 
 from extender.match.cel.check.notes import Checked
-from extender.match.cel.cost import estimate_calls
-from extender.match.cel.cost.bounds import (
-    COMPUTED,
-    ELSEWHERE,
+from extender.match.cel.cost.sizes import COMPUTED, ELSEWHERE, KnownSizes, Variable, below
+from extender.match.cel.library import OVERLOADS
+from extender.match.cel.library.estimates import (
+    LIST_BASE,
+    MAP_BASE,
     NOTHING,
     ONE,
+    STRUCT_BASE,
     ZERO,
     Bounds,
     Entries,
-    below,
+    Estimate,
+    Operand,
 )
-from extender.match.cel.cost.estimate_standard import LIST_BASE, MAP_BASE, STRUCT_BASE
-from extender.match.cel.cost.operands import Operand, Site
-from extender.match.cel.cost.sizes import KnownSizes, Variable
+from extender.match.cel.library.functions import Overload
 from extender.match.cel.syntax.ast import (
     Call,
     Constant,
@@ -39,6 +40,17 @@ _Step = Callable[[], None]
 def estimate(checked: Checked) -> int:
     """The worst-case cost, 2**64 - 1 at most."""
     return _Walk(checked).cost_of_root()
+
+
+def estimate_call(overload: Overload, operands: Sequence[Operand]) -> Estimate:
+    """The estimate of a call, operands included."""
+    found = overload.estimate(*operands)
+    if found.covers_operands:
+        return found
+    cost = found.cost
+    for operand in operands:
+        cost += operand.cost
+    return Estimate(cost, found.size, found.entries)
 
 
 class _Walk:
@@ -117,7 +129,7 @@ class _Walk:
         cost = NOTHING
         size: Bounds | None = None
         for overload in self._checked.overloads[call.id]:
-            found = estimate_calls.of_call(Site(function, overload, operands))
+            found = estimate_call(OVERLOADS[overload], operands)
             cost |= found.cost
             self._known.learn(call, None, found.entries)
             size = _united(size, found.size)

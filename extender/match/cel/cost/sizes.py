@@ -1,13 +1,73 @@
-"""What an estimate has found out about the sizes of nodes so far."""
+"""What an estimate knows about the sizes of nodes: from literals, types, paths and calls."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from msgspec import Struct
 
-from extender.match.cel.cost import bounds as sizes
-from extender.match.cel.cost.bounds import COMPUTED, DECLARED, UNKNOWN, Bounds, Entries, Path
-from extender.match.cel.syntax.ast import Expr, Ident
-from extender.match.cel.types import Type
+from extender.match.cel.library.estimates import (
+    ONE,
+    UNKNOWN,
+    ZERO,
+    Bounds,
+    Entries,
+    exactly,
+)
+from extender.match.cel.syntax.ast import Constant, Expr, Ident, ListExpr, MapExpr
+from extender.match.cel.types import (
+    BOOL,
+    DOUBLE,
+    DURATION,
+    INT,
+    TIMESTAMP,
+    UINT,
+    Type,
+    is_optional,
+)
+
+# Where a value is found, starting from a variable. Only what is declared has a size by its path,
+# so all other paths are one; the empty path is that of a value that was computed.
+Path = tuple[str, ...]
+COMPUTED: Final[Path] = ()
+ELSEWHERE: Final[Path] = ("",)
+
+# The object has no size of its own, so upstream takes it for empty.
+DECLARED: Final[Mapping[Path, Bounds]] = {
+    ("taint",): ZERO,
+    ("taint", "key"): Bounds(0, 317),
+    ("taint", "value"): Bounds(0, 63),
+    ("taint", "effect"): Bounds(0, 16),
+}
+
+
+def below(path: Path, name: str) -> Path:
+    """The path of a field of the value at a path.
+
+    Below a computed value it starts anew, as upstream's does: `{'taint': x}.taint` is `taint`.
+    """
+    longer = (*path, name)
+    return longer if longer in DECLARED else ELSEWHERE
+
+
+def of_literal(expr: Expr) -> Bounds | None:
+    """The size of what is written out."""
+    if isinstance(expr, Constant):
+        return exactly(len(expr.value)) if isinstance(expr.value, (str, bytes)) else ONE
+    if isinstance(expr, ListExpr):
+        return exactly(len(expr.elements))
+    if isinstance(expr, MapExpr):
+        return exactly(len(expr.entries))
+    return None
+
+
+_SCALARS: Final = frozenset({BOOL, INT, UINT, DOUBLE, DURATION, TIMESTAMP})
+
+
+def of_type(type_: Type) -> Bounds | None:
+    """The size of every value of a type, where they all have the same."""
+    while is_optional(type_):
+        type_ = type_.parameters[0]
+    return ONE if type_ in _SCALARS else None
 
 
 class Variable(Struct, frozen=True, gc=False):
@@ -62,11 +122,11 @@ class KnownSizes:
         """By the first of: what was learned, what is written, the path, the type, the variable."""
         size = self._sizes.get(expr.id)
         if size is None:
-            size = sizes.of_literal(expr)
+            size = of_literal(expr)
         if size is None:
             size = DECLARED.get(self.path(expr))
         if size is None:
-            size = sizes.of_type(self._types[expr.id])
+            size = of_type(self._types[expr.id])
         if size is None:
             variable = self._variable_of(expr)
             size = None if variable is None else variable.size

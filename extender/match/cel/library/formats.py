@@ -10,8 +10,11 @@ from typing import ClassVar, Final
 
 from msgspec import Struct
 
+from extender.match.cel.library.charges import Charge, quarter, tenth
+from extender.match.cel.library.estimates import REGEX, TRAVERSAL, Estimate, Operand
+from extender.match.cel.library.functions import Function, function, overload
 from extender.match.cel.library.url import request_uri_fault
-from extender.match.cel.values import NONE, OptionalValue, Value
+from extender.match.cel.values import NONE, OptionalValue, Value, size
 
 Check = Callable[[str], list[str]]
 
@@ -55,6 +58,7 @@ _TIME: Final = re.compile(
     r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})"
 )
 _LEAP_YEAR: Final = 2000
+_PATTERN_SIZE: Final = 128  # upstream's estimate for any format
 
 
 class NamedFormat(Struct, frozen=True, gc=False):
@@ -200,8 +204,29 @@ def _always(named_format: NamedFormat) -> Callable[[], Value]:
     return lambda: named_format
 
 
-OVERLOADS: Final[Mapping[str, Callable[..., Value]]] = {
-    "format-named": _named,
-    "format-validate": _validate,
-    **{f"format.{name}": _always(named_format) for name, named_format in _FORMATS.items()},
-}
+def _estimate_validate(_: Operand, text: Operand) -> Estimate:
+    return Estimate(text.size.scaled(TRAVERSAL).scaled(_PATTERN_SIZE * REGEX))
+
+
+def _charge_validate(named_format: Value, text: Value) -> int:
+    pattern_size = getattr(named_format, "regex_size", None)
+    if pattern_size is None:  # the format is an error
+        return 1
+    return tenth(1 + size(text)) * quarter(pattern_size)
+
+
+FUNCTIONS: Final[tuple[Function, ...]] = (
+    function(
+        "format.named", overload("format-named", "(string) -> optional(named_format)", _named)
+    ),
+    *(
+        function(f"format.{name}", overload(f"format.{name}", "() -> named_format", _always(each)))
+        for name, each in _FORMATS.items()
+    ),
+    function(
+        "validate",
+        overload("format-validate", "named_format.(string) -> optional(list(string))", _validate),
+        estimate=_estimate_validate,
+        charge=Charge(by_arguments=_charge_validate),
+    ),
+)

@@ -12,7 +12,10 @@ from typing import Final
 from extender.match import integers
 from extender.match.cel.faults import EvaluationError
 from extender.match.cel.library import printing
-from extender.match.cel.values import Uint, Value, bound_text, type_name
+from extender.match.cel.library.charges import BY_FIRST, Work, built, heft
+from extender.match.cel.library.estimates import traversal
+from extender.match.cel.library.functions import Function, function, overload
+from extender.match.cel.values import Uint, Value, bound_text, size, type_name
 from extender.match.versions import go_quote
 
 _PRECISION: Final = re.compile(r"\.([0-9]*)")
@@ -189,4 +192,13 @@ _CLAUSES: Final[Mapping[str, Clause]] = {
     "X": _hexadecimal_upper,
 }
 
-OVERLOADS: Final[Mapping[str, Callable[..., Value]]] = {"string_format": format_text}
+
+FUNCTIONS: Final[tuple[Function, ...]] = (
+    function(
+        "format",
+        overload("string_format", "string.(list(dyn)) -> string", format_text),
+        estimate=traversal(),
+        charge=BY_FIRST,
+        work=Work(100, lambda _, items: 100 * size(items) + 4 * heft(items), built),
+    ),
+)

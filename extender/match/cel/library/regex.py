@@ -2,19 +2,24 @@
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import re2  # type: ignore[import-untyped]
 
-from extender.match.cel.faults import EvaluationError
+from extender.match.cel.faults import CostLimitError, EvaluationError
+from extender.match.cel.library.charges import Charge, Work, quarter, tenth
+from extender.match.cel.library.estimates import ONE, REGEX, TRAVERSAL, Bounds, Estimate, Operand
+from extender.match.cel.library.functions import Function, function, overload
 from extender.match.cel.library.pattern_classes import refused
 from extender.match.cel.library.patterns import translate
-from extender.match.cel.values import Value, bound_items
+from extender.match.cel.values import COST_LIMIT_EXCEEDED, Value, bound_items, size
 
 # For program and states together. Upstream knows no such limit, but one on the length of the text.
 _MAX_MEMORY: Final = 4 << 20
 _REMEMBERED: Final = 32
+_TOO_LARGE: Final = "expression too large"
+FINDING_STEPS: Final = 10  # per character: there may be a match at each
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -104,7 +109,7 @@ def compile_pattern(text: str) -> Pattern:
     try:
         return Pattern(said, re2.compile(said, _options()))
     except re2.error:
-        raise refused("expression too large", text) from None
+        raise refused(_TOO_LARGE, text) from None
 
 
 def matcher(pattern: str) -> Callable[[str], bool]:
@@ -131,10 +136,76 @@ def _legal(pattern: str) -> Pattern:
         raise EvaluationError(f"Illegal regex: {fault}") from None
 
 
-OVERLOADS: Final[Mapping[str, Callable[..., Value]]] = {
-    "matches": _matches,
-    "matches_string": _matches,
-    "string_find_string": _find,
-    "string_find_all_string": _find_all,
-    "string_find_all_string_int": _find_all,
-}
+def _search_cost(text: Operand, pattern: Operand) -> Bounds:
+    """One more character, lest an empty text is searched for nothing."""
+    return (text.size + ONE).scaled(TRAVERSAL) * pattern.size.scaled(REGEX)
+
+
+def _estimate_find(text: Operand, pattern: Operand, *_: Operand) -> Estimate:
+    return Estimate(_search_cost(text, pattern), Bounds(0, text.size.most))
+
+
+def _charge_search(text: Value, pattern: Value, *_: Value) -> int:
+    return tenth(1 + size(text)) * quarter(size(pattern))
+
+
+def search_steps(length: int, pattern_size: int) -> int:
+    """The steps of searching a text, if the regular expression does not make it easy."""
+    return length * pattern_size >> 7
+
+
+def _searching_steps(text: Value, pattern: Value, *_: Value) -> int:
+    """A regular expression that is no constant counts as compiled each time."""
+    pattern_size = _pattern_size(pattern) if type(pattern) is str else 0
+    compiling = 2000 + 60 * size(pattern) + 10 * pattern_size
+    return compiling + search_steps(size(text), pattern_size)
+
+
+def _finding_steps(text: Value, pattern: Value, *_: Value) -> int:
+    return FINDING_STEPS * size(text) + _searching_steps(text, pattern)
+
+
+def _pattern_size(pattern: str) -> int:
+    try:
+        return compile_pattern(pattern).size
+    except EvaluationError as error:
+        if _TOO_LARGE in str(error):  # to find that out takes as long as an evaluation may
+            raise CostLimitError(COST_LIMIT_EXCEEDED) from None
+        return 0
+
+
+_BY_SEARCH: Final = Charge(by_arguments=_charge_search)
+_SEARCHED: Final = Work(30, _searching_steps)
+
+
+FUNCTIONS: Final[tuple[Function, ...]] = (
+    function(
+        "matches",
+        # Upstream has no rule for the global one.
+        overload("matches", "(string, string) -> bool", _matches),
+        overload(
+            "matches_string",
+            "string.(string) -> bool",
+            _matches,
+            estimate=lambda text, pattern: Estimate(_search_cost(text, pattern)),
+            charge=_BY_SEARCH,
+        ),
+        work=_SEARCHED,
+        singleton=True,
+    ),
+    function(
+        "find",
+        overload("string_find_string", "string.(string) -> string", _find),
+        estimate=_estimate_find,
+        charge=_BY_SEARCH,
+        work=_SEARCHED,
+    ),
+    function(
+        "findAll",
+        overload("string_find_all_string", "string.(string) -> list(string)", _find_all),
+        overload("string_find_all_string_int", "string.(string, int) -> list(string)", _find_all),
+        estimate=_estimate_find,
+        charge=_BY_SEARCH,
+        work=Work(30, _finding_steps, lambda items: 14 * size(items)),
+    ),
+)

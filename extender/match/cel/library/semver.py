@@ -2,14 +2,16 @@
 
 import re
 import struct
-from collections.abc import Callable, Mapping
 from typing import ClassVar, Final
 
 from msgspec import Struct
 
 from extender.match.cel.faults import CostLimitError, EvaluationError
+from extender.match.cel.library.charges import BY_FIRST, PARSED
+from extender.match.cel.library.estimates import traversal
+from extender.match.cel.library.functions import Function, function, overload
 from extender.match.cel.library.quoting import quoted
-from extender.match.cel.values import COST_LIMIT_EXCEEDED, INT_MAX, UINT_MAX, Value
+from extender.match.cel.values import COST_LIMIT_EXCEEDED, INT_MAX, UINT_MAX
 
 # What nearly every version is; all its numbers are below 2^64.
 _RELEASE: Final = re.compile(r"(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})")
@@ -138,15 +140,35 @@ def _wrapped(number: int) -> int:
     return number if number <= INT_MAX else number - UINT_MAX - 1
 
 
-OVERLOADS: Final[Mapping[str, Callable[..., Value]]] = {
-    "string_to_semver": parse,
-    "string_bool_to_semver": _parse_as,
-    "is_semver_string": _is_semver,
-    "is_semver_string_bool": _is_semver,
-    "semver_is_greater_than": lambda a, b: a.order > b.order,
-    "semver_is_less_than": lambda a, b: a.order < b.order,
-    "semver_compare_to": _compare,
-    "semver_major": lambda version: _wrapped(version.major),
-    "semver_minor": lambda version: _wrapped(version.minor),
-    "semver_patch": lambda version: _wrapped(version.patch),
-}
+FUNCTIONS: Final[tuple[Function, ...]] = (
+    function(
+        "semver",
+        overload("string_to_semver", "(string) -> semver", parse),
+        overload("string_bool_to_semver", "(string, bool) -> semver", _parse_as),
+        estimate=traversal(),
+        charge=BY_FIRST,
+        work=PARSED,
+    ),
+    function(
+        "isSemver",
+        overload("is_semver_string", "(string) -> bool", _is_semver),
+        overload("is_semver_string_bool", "(string, bool) -> bool", _is_semver),
+        estimate=traversal(),
+        charge=BY_FIRST,
+        work=PARSED,
+    ),
+    function(
+        "isGreaterThan",
+        overload(
+            "semver_is_greater_than", "semver.(semver) -> bool", lambda a, b: a.order > b.order
+        ),
+    ),
+    function(
+        "isLessThan",
+        overload("semver_is_less_than", "semver.(semver) -> bool", lambda a, b: a.order < b.order),
+    ),
+    function("compareTo", overload("semver_compare_to", "semver.(semver) -> int", _compare)),
+    function("major", overload("semver_major", "semver.() -> int", lambda it: _wrapped(it.major))),
+    function("minor", overload("semver_minor", "semver.() -> int", lambda it: _wrapped(it.minor))),
+    function("patch", overload("semver_patch", "semver.() -> int", lambda it: _wrapped(it.patch))),
+)

@@ -7,14 +7,14 @@ from typing import Any, Final, cast
 
 from msgspec.structs import replace
 
-from extender.match.cel.check.declarations import OVERLOADS
-from extender.match.cel.cost.charges import charge_of
-from extender.match.cel.cost.work import NOTHING, work_of
+from extender.match.cel.cost.charges import charge_of, work_of
 from extender.match.cel.equality import in_list
 from extender.match.cel.faults import CostLimitError, EvaluationError
+from extender.match.cel.library import FUNCTIONS, OVERLOADS
+from extender.match.cel.library.charges import NOTHING
 from extender.match.cel.plan.attributes import LINKS, TERNARY, plan_chain
 from extender.match.cel.plan.code import FIRST_LOCAL, UNKNOWN, Code, State, compose, constant
-from extender.match.cel.plan.dispatch import IMPLEMENTATIONS, accepts, dispatcher, is_one_for_all
+from extender.match.cel.plan.dispatch import accepts, dispatcher
 from extender.match.cel.plan.invocations import Invocation, invoked
 from extender.match.cel.plan.logic import DECISIVE, plan_logic, plan_or
 from extender.match.cel.plan.patterns import plan_pattern
@@ -95,10 +95,10 @@ def _invocation(
     types: Sequence[Type],
 ) -> Invocation:
     overload = overloads[0] if len(overloads) == 1 else ""
-    sure = overload and _are_sure(scope, overload, parts)
-    call = IMPLEMENTATIONS[overload] if sure else dispatcher(function, overloads)
+    run = OVERLOADS[overload].run if overload and _are_sure(scope, overload, parts) else None
+    call = run or dispatcher(function, overloads)
     work = work_of(overloads)
-    if not sure:
+    if run is None:
         work = replace(work, always=work.always + _DISPATCH_STEPS)
     if overload in _EQUALITIES and _are_plain(scope, parts, types):
         call, work = _EQUALITIES[overload], NOTHING
@@ -107,7 +107,7 @@ def _invocation(
     in_order = (
         len(parts) > 2
         or overload == "string_format"
-        or (not overload and not is_one_for_all(function))
+        or (not overload and not FUNCTIONS[function].is_singleton)
     )
     return Invocation(
         function=function,

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from msgspec import Struct
 
 from extender.match.cel.faults import CostLimitError, EvaluationError
-from extender.match.cel.values import COST_LIMIT_EXCEEDED, Value
+from extender.match.cel.values import COST_LIMIT, COST_LIMIT_EXCEEDED, MAX_STEPS, Value
 
 State: TypeAlias = list[Any]
 Run: TypeAlias = Callable[[State], Any]
@@ -25,10 +25,6 @@ FIRST_LOCAL: Final = 5
 NO_SLOT: Final = -1
 UNKNOWN: Final = object()
 
-COST_LIMIT: Final = 1_000_000
-# A step takes about 0.1 us. A list of n elements that is copied counts n / 4 and a text n / 32, so
-# this also bounds the memory of one evaluation.
-MAX_STEPS: Final = 1_000_000
 _FAILURE_STEPS: Final = 30
 _FREE_STEPS: Final = 2
 

@@ -1,17 +1,13 @@
 """Which function a call runs: known in advance, or found by the types that its arguments have."""
 
-import operator
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import NoneType
 from typing import Any, Final
 
-from extender.match.cel import library
-from extender.match.cel.check.declarations import FUNCTIONS, OVERLOADS
-from extender.match.cel.equality import differs, equals, in_list
 from extender.match.cel.faults import EvaluationError
+from extender.match.cel.library import FUNCTIONS, OVERLOADS
 from extender.match.cel.types import DYN, Type, list_of
 from extender.match.cel.values import (
-    MISSING,
     NO_SUCH_OVERLOAD,
     Duration,
     OptionalValue,
@@ -19,21 +15,10 @@ from extender.match.cel.values import (
     TypeValue,
     Uint,
     Value,
-    bound_items,
-    find,
     from_key,
     type_name,
 )
 
-# Functions that upstream has one implementation of, whatever the overload: their arguments are all
-# evaluated even if one fails, and the text of the error is shorter.
-_ONE_FOR_ALL: Final = frozenset(
-    {
-        *("!_", "-_", "@in", "_%_", "_*_", "_+_", "_-_", "_/_", "_<=_", "_<_", "_>=_", "_>_"),
-        *("_==_", "_!=_", "size", "type", "dyn", "sort", "@sortByAssociatedKeys"),
-        *("matches", "contains", "startsWith", "endsWith"),
-    }
-)
 _GO_TYPES: Final[Mapping[type, str]] = {
     NoneType: "types.Null",
     bool: "types.Bool",
@@ -65,36 +50,11 @@ _SIMPLE: Final[Mapping[str, type]] = {
 _UNGUARDED: Final[Mapping[str, tuple[Type, ...]]] = {"list_flatten": (list_of(DYN),)}
 
 
-def _add_lists(a: list[Value], b: list[Value]) -> list[Value]:
-    bound_items(len(a) + len(b))
-    return a + b
-
-
-def _in_map(value: Value, entries: Mapping[Hashable, Value]) -> bool:
-    return find(entries, value) is not MISSING
-
-
-IMPLEMENTATIONS: Final[Mapping[str, Callable[..., Any]]] = {
-    **library.IMPLEMENTATIONS,
-    "logical_not": operator.not_,
-    "equals": equals,
-    "not_equals": differs,
-    "in_list": in_list,
-    "in_map": _in_map,
-    "add_list": _add_lists,
-}
-
-
 def go_type(value: Value) -> str:
     """What Go calls the type of a value."""
     return _GO_TYPES.get(type(value)) or f"cel.{type_name(value).split('.')[-1]}".replace(
         "Named", ""
     )
-
-
-def is_one_for_all(function: str) -> bool:
-    """Whether upstream has one implementation for all overloads of the function."""
-    return function in _ONE_FOR_ALL
 
 
 def accepts(parameter: Type, value: Value) -> bool:
@@ -118,12 +78,18 @@ def dispatcher(function: str, overloads: Sequence[str]) -> Callable[..., Any]:
     """A function that takes the first of the overloads that accepts the arguments.
 
     With one implementation for all overloads, it does not matter which of them the checker chose.
+    An overload that nothing can run accepts no argument.
     """
-    if function in _ONE_FOR_ALL:
-        overloads = [overload.id for overload in FUNCTIONS[function]]
+    is_singleton = FUNCTIONS[function].is_singleton
+    described = (
+        FUNCTIONS[function].overloads
+        if is_singleton
+        else [OVERLOADS[overload] for overload in overloads]
+    )
     candidates = [
-        (_UNGUARDED.get(overload, OVERLOADS[overload].parameters), IMPLEMENTATIONS[overload])
-        for overload in overloads
+        (_UNGUARDED.get(overload.id, overload.parameters), overload.run)
+        for overload in described
+        if overload.run is not None
     ]
     by_types = {
         tuple(_SIMPLE[parameter.name] for parameter in parameters): implementation
@@ -140,7 +106,7 @@ def dispatcher(function: str, overloads: Sequence[str]) -> Callable[..., Any]:
                 return implementation(*values)
         if function == "size":
             raise EvaluationError(f"{NO_SUCH_OVERLOAD}: size")
-        if function in _ONE_FOR_ALL:
+        if is_singleton:
             raise EvaluationError(NO_SUCH_OVERLOAD)
         raise EvaluationError(
             f"{NO_SUCH_OVERLOAD}: {function}({', '.join(map(type_name, values))})"

@@ -11,9 +11,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from extender.match.cel.cost.charges import TENTHS, Charge, first_tenth, tenth
-from extender.match.cel.cost.work import Work
 from extender.match.cel.faults import EvaluationError
+from extender.match.cel.library.charges import TENTHS, Charge, Work, first_tenth, tenth
 from extender.match.cel.plan.code import NO_SLOT, UNKNOWN, Code, Run, State, compose, spend
 
 _TABLED: Final = len(TENTHS)

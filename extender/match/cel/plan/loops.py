@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from extender.match.cel.faults import EvaluationError
 from extender.match.cel.library.lists import insert, insert_all
-from extender.match.cel.plan.code import COST_LIMIT, Code, Run, State, caught, over_limit
+from extender.match.cel.plan.code import Code, Run, State, caught, over_limit
 from extender.match.cel.plan.dispatch import go_type
 from extender.match.cel.types import Type
-from extender.match.cel.values import NO_SUCH_OVERLOAD, Value, from_key, type_name
+from extender.match.cel.values import COST_LIMIT, NO_SUCH_OVERLOAD, Value, from_key, type_name
 
 _END: Final = object()
 

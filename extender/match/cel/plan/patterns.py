@@ -5,10 +5,9 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from extender.match.cel.cost.charges import quarter, tenth
-from extender.match.cel.cost.work import FINDING_STEPS, search_steps
 from extender.match.cel.faults import EvaluationError
-from extender.match.cel.library.regex import Pattern, compile_pattern
+from extender.match.cel.library.charges import quarter, tenth
+from extender.match.cel.library.regex import FINDING_STEPS, Pattern, compile_pattern, search_steps
 from extender.match.cel.plan.code import Code, Run, State, compose, spend
 from extender.match.cel.plan.invocations import Invocation, invoked
 from extender.match.cel.plan.scope import ProgramError, Scope

@@ -2,7 +2,6 @@ from collections.abc import Callable
 
 import pytest
 
-from extender.match.cel.check.declarations import OVERLOADS
 from extender.match.cel.check.unification import (
     MAX_DEPTH,
     MAX_WEIGHT,
@@ -11,6 +10,7 @@ from extender.match.cel.check.unification import (
     checked_size,
     most_general,
 )
+from extender.match.cel.library import OVERLOADS
 from extender.match.cel.types import (
     BOOL,
     BYTES,

@@ -4,6 +4,11 @@ from itertools import pairwise
 
 import pytest
 
+from extender.match.cel.cost.estimate import estimate_call
+from extender.match.cel.library import OVERLOADS
+from extender.match.cel.library.estimates import ONE, Bounds, Entries, Estimate, Operand, exactly
+from extender.match.cel.syntax.ast import Ident
+from extender.match.cel.types import STRING, list_of
 from tests.match.cel.estimating import estimated
 
 
@@ -179,3 +184,61 @@ def test_each_opt_map_doubles_what_it_maps() -> None:
 )
 def test_what_is_deep_or_long_is_walked(expression: str, expected: int) -> None:
     assert estimated(expression) == expected
+
+
+ENTRIES = Entries("list", ONE, exactly(5))
+LIST = Operand(Ident(1, 0, "l"), list_of(STRING), exactly(100), exactly(4), ENTRIES)
+TEXT = Operand(Ident(2, 0, "s"), STRING, exactly(1000), exactly(40), None)
+
+
+@pytest.mark.parametrize(
+    ("overload", "operands", "expected"),
+    [
+        pytest.param(
+            "list_reverse",
+            (LIST,),
+            Estimate(exactly(115), exactly(4)),
+            id="a new list",
+        ),
+        pytest.param(
+            "string_trim",
+            (TEXT,),
+            Estimate(exactly(1004), exactly(40)),
+            id="a text of the same size",
+        ),
+        pytest.param(
+            "string_to_bytes",
+            (TEXT,),
+            Estimate(exactly(1004), Bounds(40, 160)),
+            id="a text that may grow",
+        ),
+        pytest.param(
+            "size_string",
+            (TEXT,),
+            Estimate(exactly(1001)),
+            id="1 where nothing else is said",
+        ),
+        pytest.param(
+            "add_list",
+            (LIST, LIST),
+            Estimate(exactly(201), exactly(8), ENTRIES),
+            id="all operands are counted",
+        ),
+        pytest.param(
+            "logical_or",
+            (LIST, TEXT),
+            Estimate(Bounds(100, 1100)),
+            id="operands that may be skipped are at most counted",
+        ),
+    ],
+)
+def test_a_call_costs_its_rule_and_its_operands(
+    overload: str, operands: tuple[Operand, ...], expected: Estimate
+) -> None:
+    found = estimate_call(OVERLOADS[overload], operands)
+
+    assert (found.cost, found.size, found.entries) == (
+        expected.cost,
+        expected.size,
+        expected.entries,
+    )

@@ -1,18 +1,44 @@
 """What is known of a node depends on the first rule that knows."""
 
-from extender.match.cel.cost.bounds import (
+import pytest
+
+from extender.match.cel.cost.sizes import (
     COMPUTED,
     DECLARED,
     ELSEWHERE,
-    ONE,
-    UNKNOWN,
-    Bounds,
-    Entries,
-    exactly,
+    KnownSizes,
+    Path,
+    Variable,
+    below,
+    of_literal,
+    of_type,
 )
-from extender.match.cel.cost.sizes import KnownSizes, Variable
-from extender.match.cel.syntax.ast import Call, Constant, Ident
-from extender.match.cel.types import INT, STRING
+from extender.match.cel.library.estimates import ONE, UNKNOWN, Bounds, Entries, exactly
+from extender.match.cel.syntax.ast import (
+    Call,
+    Constant,
+    ConstantValue,
+    Expr,
+    Ident,
+    Kind,
+    ListExpr,
+    MapEntry,
+    MapExpr,
+)
+from extender.match.cel.types import (
+    BOOL,
+    BYTES,
+    DURATION,
+    DYN,
+    INT,
+    NULL,
+    STRING,
+    TAINT,
+    TIMESTAMP,
+    Type,
+    list_of,
+    optional_of,
+)
 
 TEXT = Call(1, 0, "f", ())
 NUMBER = Call(2, 0, "f", ())
@@ -100,3 +126,59 @@ def test_a_copy_has_the_same_sizes() -> None:
 
     assert known.size(NUMBER) == exactly(7)
     assert known.entries(NUMBER) == ENTRIES
+
+
+X = Ident(1, 0, "x")
+
+
+def constant(value: ConstantValue, kind: Kind) -> Constant:
+    return Constant(1, 0, value, kind)
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "expected"),
+    [
+        pytest.param(COMPUTED, "taint", ("taint",), id="the taint"),
+        pytest.param(("taint",), "key", ("taint", "key"), id="a field of the taint"),
+        pytest.param(("taint",), "other", ELSEWHERE, id="no field of the taint"),
+        pytest.param(("taint", "key"), "key", ELSEWHERE, id="below a field"),
+        pytest.param(COMPUTED, "x", ELSEWHERE, id="another name"),
+        pytest.param(ELSEWHERE, "taint", ELSEWHERE, id="a field of another name"),
+    ],
+)
+def test_only_what_is_declared_has_a_path(path: Path, name: str, expected: Path) -> None:
+    assert below(path, name) == expected
+
+
+@pytest.mark.parametrize(
+    ("expr", "expected"),
+    [
+        pytest.param(constant("é世", "string"), exactly(2), id="characters, not bytes"),
+        pytest.param(constant(b"abc", "bytes"), exactly(3), id="bytes"),
+        pytest.param(constant(7, "uint"), ONE, id="a number"),
+        pytest.param(constant(None, "null"), ONE, id="null"),
+        pytest.param(ListExpr(1, 0, (X, X)), exactly(2), id="a list"),
+        pytest.param(MapExpr(1, 0, (MapEntry(2, 0, X, X, optional=False),)), ONE, id="a map"),
+        pytest.param(X, None, id="a name"),
+    ],
+)
+def test_what_is_written_has_a_size(expr: Expr, expected: Bounds | None) -> None:
+    assert of_literal(expr) == expected
+
+
+@pytest.mark.parametrize(
+    ("type_", "expected"),
+    [
+        pytest.param(BOOL, ONE, id="bool"),
+        pytest.param(TIMESTAMP, ONE, id="timestamp"),
+        pytest.param(optional_of(optional_of(DURATION)), ONE, id="optional of optional duration"),
+        pytest.param(NULL, None, id="null"),
+        pytest.param(STRING, None, id="string"),
+        pytest.param(optional_of(BYTES), None, id="optional of bytes"),
+        pytest.param(list_of(INT), None, id="list of int"),
+        pytest.param(TAINT, None, id="object"),
+        pytest.param(DYN, None, id="dyn"),
+    ],
+)
+def test_scalars_have_a_size(type_: Type, expected: Bounds | None) -> None:
+    assert of_type(type_) == expected

@@ -4,8 +4,8 @@ import pytest
 
 from extender.match.cel.faults import CostLimitError, EvaluationError
 from extender.match.cel.plan import code as plan
-from extender.match.cel.plan.code import COST_LIMIT, MAX_STEPS, Code, State
-from extender.match.cel.values import COST_LIMIT_EXCEEDED
+from extender.match.cel.plan.code import Code, State
+from extender.match.cel.values import COST_LIMIT, COST_LIMIT_EXCEEDED, MAX_STEPS
 
 
 def state(cost: int = 0, steps: int = 0) -> State:

@@ -3,7 +3,8 @@
 import pytest
 
 from extender.match.cel.faults import CostLimitError, EvaluationError
-from extender.match.cel.plan.dispatch import accepts, as_bool, dispatcher, go_type, is_one_for_all
+from extender.match.cel.library import FUNCTIONS
+from extender.match.cel.plan.dispatch import accepts, as_bool, dispatcher, go_type
 from extender.match.cel.types import DYN, INT, STRING, TIMESTAMP, Type, list_of, map_of
 from extender.match.cel.values import (
     MAX_ITEMS,
@@ -200,8 +201,8 @@ def test_what_is_no_bool_has_no_truth() -> None:
 
 
 def test_operators_have_one_implementation_and_functions_many() -> None:
-    assert is_one_for_all("_+_")
-    assert not is_one_for_all("indexOf")
+    assert FUNCTIONS["_+_"].is_singleton
+    assert not FUNCTIONS["indexOf"].is_singleton
 
 
 @pytest.mark.parametrize(

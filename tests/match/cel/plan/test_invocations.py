@@ -3,12 +3,11 @@
 import pytest
 from msgspec.structs import replace
 
-from extender.match.cel.cost.charges import Charge
-from extender.match.cel.cost.work import Work
 from extender.match.cel.faults import CostLimitError, EvaluationError
-from extender.match.cel.plan.code import MAX_STEPS, Code, State
+from extender.match.cel.library.charges import Charge, Work
+from extender.match.cel.plan.code import Code, State
 from extender.match.cel.plan.invocations import Invocation, general, price_of_failure
-from extender.match.cel.values import size
+from extender.match.cel.values import MAX_STEPS, size
 from extender.model.core_v1 import Taint
 from tests.match.cel.evaluating import answered
 
