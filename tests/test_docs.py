@@ -24,7 +24,7 @@ from extender.config import loading, printing
 from extender.config.schema import Config, Limits, Listen, ProfileConfig, TLSFiles
 from extender.errors import ConfigError
 from extender.framework.interface import Settings
-from extender.match.cel.cache import Programs
+from extender.match.cel.cache import ProgramCache
 from extender.match.gates import ATTRIBUTE_OF
 from extender.metrics import CacheCollector, Metrics
 from extender.metrics.tallies import EVALUATIONS, LABELS
@@ -221,7 +221,7 @@ def test_every_metric_has_its_row_with_type_and_labels() -> None:
     registry = CollectorRegistry()
     metrics = Metrics(registry)
     registry.register(CacheCollector(lambda: ()))
-    metrics.watch_programs(Programs())
+    metrics.watch_programs(ProgramCache())
     rows = table(ROOT / "docs/metrics.md", "The table")
     types = {
         family.name + ("_total" if family.type == "counter" else ""): family.type

@@ -237,8 +237,8 @@ def _limits(section: Reader) -> Limits:
         annotation_bytes=section.value(
             "annotationBytes", default.annotation_bytes, reading.integer(1, _MAX_BYTES)
         ),
-        cel_cache_entries=section.value(
-            "celCacheEntries", default.cel_cache_entries, reading.integer(1, _MAX_BYTES)
+        cache_bytes=section.value(
+            "cacheBytes", default.cache_bytes, reading.integer(1, _MAX_BYTES)
         ),
         body_timeout=section.value("bodyTimeout", default.body_timeout, reading.positive_duration),
         drain_timeout=section.value("drainTimeout", default.drain_timeout, reading.duration),

@@ -38,7 +38,7 @@ def to_document(config: Config) -> dict[str, Plain]:
         "limits": {
             "requestBytes": config.limits.request_bytes,
             "annotationBytes": config.limits.annotation_bytes,
-            "celCacheEntries": config.limits.cel_cache_entries,
+            "cacheBytes": config.limits.cache_bytes,
             "bodyTimeout": _duration_text(config.limits.body_timeout),
             "drainTimeout": _duration_text(config.limits.drain_timeout),
         },

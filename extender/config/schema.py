@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from extender.framework.interface import Settings
-from extender.match.cel.cache import Programs
+from extender.match.cel.cache import ProgramCache
 from extender.match.gates import FeatureGates
+from extender.match.lru import CacheBudget
 from extender.plugins import DEFAULT_WEIGHTS
 
 
@@ -46,7 +47,7 @@ class Limits:
 
     request_bytes: int = 268_435_456
     annotation_bytes: int = 262_144
-    cel_cache_entries: int = 10_000
+    cache_bytes: int = 67_108_864
     body_timeout: float = 20.0
     drain_timeout: float = 10.0
 
@@ -87,15 +88,18 @@ class Config:
     limits: Limits = field(default_factory=Limits)
     logging: Logging = field(default_factory=Logging)
 
-    def settings(self, programs: Programs | None = None) -> Settings:
-        """What the plugins need to know."""
+    def settings(self, programs: ProgramCache | None = None) -> Settings:
+        """What the plugins need to know; the caches, `programs` among them, share one budget."""
+        if programs is None:
+            programs = ProgramCache(CacheBudget(self.limits.cache_bytes))
         return Settings(
             gates=self.gates,
             annotation_prefix=self.annotation_prefix,
             annotation_bytes=self.limits.annotation_bytes,
             reasons=self.reasons,
             no_execute=self.no_execute,
-            programs=Programs(self.limits.cel_cache_entries) if programs is None else programs,
+            caches=programs.budget,
+            programs=programs,
         )
 
     def enabled_plugins(self) -> frozenset[str]:

@@ -17,9 +17,10 @@ from extender.framework.node_info import Facet, NodeInfo
 from extender.framework.recent import Recent
 from extender.framework.snapshot import Snapshot
 from extender.match.budget import Budget
-from extender.match.cel.cache import Programs
+from extender.match.cel.cache import ProgramCache
 from extender.match.findings import Finding
 from extender.match.gates import FeatureGates
+from extender.match.lru import CacheBudget
 from extender.model.core_v1 import Pod
 
 MAX_NODE_SCORE: Final = 100
@@ -254,8 +255,10 @@ class Settings:
     annotation_bytes: int = 262_144
     reasons: Literal["detailed", "redacted"] = "detailed"
     no_execute: Literal["narrow", "join"] = "narrow"
+    # What all caches may hold together.
+    caches: CacheBudget = field(default_factory=CacheBudget, compare=False, repr=False)
     # Expressions that were compiled before, shared by all plugins.
-    programs: Programs = field(default_factory=Programs, compare=False, repr=False)
+    programs: ProgramCache = field(default_factory=ProgramCache, compare=False, repr=False)
     # Tolerations that were compiled lately, by what is written.
     compiled: Recent[Hashable, Any] = field(
         default_factory=lambda: Recent(MAX_COMPILED, MAX_COMPILED_BYTES),

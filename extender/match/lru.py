@@ -81,6 +81,12 @@ class LRU(Generic[K, V]):
         value: V = entry.value  # type: ignore[assignment]  # as it was put
         return value
 
+    def peek(self, key: K) -> V | None:
+        """The value of a key; it counts neither as used nor as asked for."""
+        entry = self._entries.get(key)
+        value: V | None = None if entry is None else entry.value  # type: ignore[assignment]
+        return value
+
     def put(self, key: K, value: V, weight: int) -> bool:
         """Keep a value; False if it is too heavy to be kept."""
         self.drop(key)
@@ -93,13 +99,15 @@ class LRU(Generic[K, V]):
         return True
 
     def reweigh(self, key: K, weight: int) -> None:
-        """The value has grown or shrunk; one that has become too heavy is dropped."""
+        """The value has grown or shrunk, and counts as used; too heavy a one is dropped."""
         entry = self._entries.get(key)
         if entry is None:
             return
         if weight > self._budget.max_bytes // MAX_SHARE:
             self._evict(entry)
             return
+        # To the end first: `trim` must find the others before this one.
+        self._budget._order.move_to_end(entry)
         change, entry.weight = weight - entry.weight, weight
         self._weigh(entry, change)
 

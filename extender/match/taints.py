@@ -9,7 +9,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from extender.match import comparisons
-from extender.match.cel.cache import Programs
+from extender.match.cel.cache import ProgramCache
 from extender.match.findings import Finding, Noticed
 from extender.match.gates import FeatureGates
 from extender.model.core_v1 import Taint, Toleration
@@ -84,7 +84,7 @@ class Tolerations:
 
 
 def compile_tolerations(
-    tolerations: Iterable[Toleration], gates: FeatureGates, programs: Programs, noticed: Noticed
+    tolerations: Iterable[Toleration], gates: FeatureGates, programs: ProgramCache, noticed: Noticed
 ) -> Tolerations:
     """Parse each toleration once; one whose own value does not parse is noticed here."""
     matchers = []
@@ -101,7 +101,7 @@ def compile_tolerations(
 
 
 def _expression_test(
-    expression: str, gates: FeatureGates, programs: Programs, noticed: Noticed
+    expression: str, gates: FeatureGates, programs: ProgramCache, noticed: Noticed
 ) -> ValueTest:
     if not gates.cel:
         return _never

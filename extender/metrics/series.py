@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector
 
 from extender import __version__
 from extender.framework.ledger import Ledger
-from extender.match.cel.cache import Programs
+from extender.match.cel.cache import ProgramCache
 from extender.metrics.tallies import EVALUATIONS, PLUGIN_SECONDS, POINT_SECONDS, Tallies
 
 _SECONDS: Final = tuple(
@@ -92,7 +92,7 @@ class CacheCollector(Collector):
 class ProgramsCollector(Collector):
     """Looks at the cache of CEL programs when it is scraped."""
 
-    def __init__(self, programs: Programs) -> None:
+    def __init__(self, programs: ProgramCache) -> None:
         self._programs = programs
 
     def collect(self) -> Iterable[Metric]:
@@ -136,7 +136,7 @@ class Metrics:
         self._children: dict[tuple[object, tuple[str, ...]], Any] = {}
         _build_info(registry)
 
-    def watch_programs(self, programs: Programs) -> None:
+    def watch_programs(self, programs: ProgramCache) -> None:
         """Export how the cache of CEL programs does."""
         self.registry.register(ProgramsCollector(programs))
 

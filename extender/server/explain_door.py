@@ -30,7 +30,8 @@ from extender.errors import (
 )
 from extender.framework import rules
 from extender.framework.snapshot import Snapshot
-from extender.match.cel.cache import Programs
+from extender.match.cel.cache import ProgramCache
+from extender.match.lru import CacheBudget
 from extender.model.core_v1 import (
     NodeAffinity,
     NodeSelector,
@@ -55,7 +56,8 @@ PATH: Final = "/explain"
 MAX_BYTES: Final = 262_144
 MAX_WAITING: Final = 4
 BOUNDS: Final = Bounds(verdicts=500, names=10, fixes=6, rows=200)
-_EXPRESSIONS: Final = 1_000
+# Its programs must not push out those of the scheduler.
+_CACHE_BYTES: Final = 4 << 20
 _STATUS: Final[dict[type[LeewayError], HTTPStatus]] = {
     **STATUS_OF_FAULT,
     NotFoundError: HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -84,7 +86,7 @@ class ExplainDoor:
 
     def __init__(self, config: Config, source: ClusterSource) -> None:
         self._source = source
-        self._profiles = Profiles(config, Programs(_EXPRESSIONS))
+        self._profiles = Profiles(config, ProgramCache(CacheBudget(_CACHE_BYTES)))
         self._expressions = Expressions(self._profiles.settings)
         self._limits = replace(
             config.limits, request_bytes=min(config.limits.request_bytes, MAX_BYTES)

@@ -19,9 +19,10 @@ from extender.framework import rules
 from extender.framework.interface import Settings
 from extender.framework.ledger import Ledger
 from extender.framework.snapshot import NodeInfo, Snapshot
-from extender.match.cel.cache import Finished, Programs, Work, compile_cost
+from extender.match.cel.cache import Finished, ProgramCache, Work, compile_cost
 from extender.match.cel.faults import CompileError
 from extender.match.cel.program import compile_expression
+from extender.match.lru import CacheBudget
 from extender.metrics import Metrics
 from extender.model.core_v1 import Pod, Taint
 from extender.plugins.node_unschedulable import CORDON
@@ -117,10 +118,10 @@ class Expressions:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
-def timed_programs(max_entries: int, metrics: Metrics) -> Programs:
-    """Programs whose compilation is measured and whose cache can be watched."""
-    programs = Programs(
-        max_entries, compile_with=metrics.cel_compile_seconds.time()(compile_expression)
+def timed_programs(budget: CacheBudget, metrics: Metrics) -> ProgramCache:
+    """ProgramCache whose compilation is measured and whose cache can be watched."""
+    programs = ProgramCache(
+        budget, compile_with=metrics.cel_compile_seconds.time()(compile_expression)
     )
     metrics.watch_programs(programs)
     return programs

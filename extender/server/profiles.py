@@ -5,7 +5,7 @@ from typing import Final
 from extender import plugins
 from extender.config.schema import Config
 from extender.framework.interface import Profile
-from extender.match.cel.cache import Programs
+from extender.match.cel.cache import ProgramCache
 from extender.metrics import OTHER_PROFILE
 from extender.model.core_v1 import Pod
 
@@ -20,7 +20,7 @@ class Profiles:
     only by the annotation that kube-scheduler cannot read itself.
     """
 
-    def __init__(self, config: Config, programs: Programs | None = None) -> None:
+    def __init__(self, config: Config, programs: ProgramCache | None = None) -> None:
         self.settings = settings = config.settings(programs)
         self._named = {
             profile.scheduler_name: plugins.profile(

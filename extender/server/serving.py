@@ -13,6 +13,7 @@ from aiohttp import web
 from extender.cluster.source import ClusterSource
 from extender.config.schema import Address, Config
 from extender.errors import ConfigError
+from extender.match.lru import CacheBudget
 from extender.metrics import CacheCollector, Metrics
 from extender.server.catch_up import CatchUp
 from extender.server.explain_door import ExplainDoor
@@ -58,7 +59,7 @@ class Server:
         self._admission_tls = _admission_tls(config)
         metrics.registry.register(CacheCollector(source.cached))
         callers = Callers()
-        profiles = Profiles(config, timed_programs(config.limits.cel_cache_entries, metrics))
+        profiles = Profiles(config, timed_programs(CacheBudget(config.limits.cache_bytes), metrics))
         verbs = Verbs(source, profiles)
         self._expressions = verbs.expressions
         self._door = SchedulerDoor(

@@ -51,7 +51,7 @@ maxStaleness: 1m30s
 limits:
   requestBytes: 1
   annotationBytes: 2
-  celCacheEntries: 3
+  cacheBytes: 3
   bodyTimeout: 4s
   drainTimeout: 5ms
 logging: {format: json, verbosity: 2}

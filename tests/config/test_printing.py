@@ -37,7 +37,7 @@ def test_every_default_is_written_out() -> None:
         "limits": {
             "requestBytes": 268435456,
             "annotationBytes": 262144,
-            "celCacheEntries": 10000,
+            "cacheBytes": 67108864,
             "bodyTimeout": "20s",
             "drainTimeout": "10s",
         },

@@ -7,8 +7,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from extender import __version__
 from extender.framework.interface import Code, ExtensionPoint
 from extender.framework.ledger import Evaluation, Ledger
-from extender.match.cel.cache import Programs
+from extender.match.cel.cache import ProgramCache
 from extender.match.findings import Finding
+from extender.match.lru import CacheBudget
 from extender.metrics import MAX_PROFILES, OTHER_PROFILE, Metrics
 
 
@@ -163,12 +164,13 @@ def test_nothing_but_the_build_is_told_before_the_first_call() -> None:
 
 def test_the_cache_of_programs_is_looked_at_when_it_is_scraped() -> None:
     registry = CollectorRegistry()
-    programs = Programs(max_entries=1)
+    programs = ProgramCache(CacheBudget(16_000))
     Metrics(registry).watch_programs(programs)
-    for expression in ("true", "true", "false"):
+    for expression in ("true", "true", *(f"{number} == 0" for number in range(20))):
         programs.problem(expression)
 
     samples = Page(registry).samples
     assert samples["leeway_cel_cache_hits_total", frozenset()] == 1
-    assert samples["leeway_cel_cache_misses_total", frozenset()] == 2
-    assert samples["leeway_cel_cache_evictions_total", frozenset()] == 1
+    assert samples["leeway_cel_cache_misses_total", frozenset()] == 21
+    evicted = samples["leeway_cel_cache_evictions_total", frozenset()]
+    assert evicted == programs.evictions > 0

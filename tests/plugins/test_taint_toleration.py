@@ -579,11 +579,11 @@ def test_a_batch_is_asked_about_a_taint_once() -> None:
         *(node_json(f"n{i}", taint("sla", "1"), taint(f"other-{i}")) for i in range(5))
     )
     question: Any = question_of(TaintToleration(settings), pod)
-    settings.programs.hits = 0
+    before = settings.programs.hits
     statuses = question.filter_all(nodes)
 
     assert statuses == [refused(f"node(s) had untolerated taint {{other-{i}: }}") for i in range(5)]
-    assert settings.programs.hits == 6
+    assert settings.programs.hits - before == 6
 
 
 def test_a_batch_that_takes_more_effort_than_is_left_is_not_begun() -> None:

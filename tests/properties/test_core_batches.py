@@ -14,7 +14,7 @@ from extender.framework.interface import Settings, Status
 from extender.framework.snapshot import Snapshot
 from extender.match import annotations, taints
 from extender.match.annotations import StrictNodeAffinity, StrictToleration
-from extender.match.cel.cache import Programs
+from extender.match.cel.cache import ProgramCache
 from extender.match.findings import Noticed
 from extender.match.gates import FeatureGates
 from extender.model import documents
@@ -58,7 +58,7 @@ def test_looking_tolerations_up_by_key_is_asking_all_of_them(
     written: list[JSON], tainted: list[JSON]
 ) -> None:
     tolerations = taints.compile_tolerations(
-        msgspec.convert(written, list[Toleration]), FeatureGates(), Programs(), set()
+        msgspec.convert(written, list[Toleration]), FeatureGates(), ProgramCache(), set()
     )
     for taint in msgspec.convert([*tainted, {}], list[Taint]):
         noticed: Noticed = set()

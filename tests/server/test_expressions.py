@@ -13,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from extender.config.schema import Config, Limits
 from extender.match.cel.cache import Finished, Work
 from extender.match.gates import FeatureGates
+from extender.match.lru import CacheBudget
 from extender.metrics import Metrics
 from extender.server import expressions
 from tests.builders import JSON, node_json, pod_json, taint
@@ -200,11 +201,11 @@ async def test_what_cannot_be_evaluated_is_counted_by_where_it_stands() -> None:
 
 
 async def test_an_expression_is_compiled_with_the_cache_of_the_configuration() -> None:
-    programs = expressions.timed_programs(2, Metrics(CollectorRegistry()))
-    for number in range(5):
+    programs = expressions.timed_programs(CacheBudget(20_000), Metrics(CollectorRegistry()))
+    for number in range(50):
         programs.problem(f"taint.key == '{number}'")
 
-    assert len(programs) == 2
+    assert 2 < len(programs) < 20
 
 
 async def test_the_switch_interval_is_given_back() -> None:
@@ -256,14 +257,14 @@ async def test_a_broken_expression_is_logged_once_however_often_it_is_met(
 
 
 async def test_what_is_dropped_to_make_room_is_counted() -> None:
-    small = Config(limits=Limits(cel_cache_entries=2))
+    small = Config(limits=Limits(cache_bytes=20_000))
     async with served(small, FixedSource(*NODES)) as client:
-        for number in range(5):
+        for number in range(20):
             text = f"taint.key == '{number}'"
             await client.ask("filter", names_request(pod(text), *NAMES))
         evictions = await sample(client, "leeway_cel_cache_evictions_total")
 
-    assert evictions == 3
+    assert evictions > 3
 
 
 # Compared with everything, and never less.

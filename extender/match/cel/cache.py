@@ -1,13 +1,13 @@
-"""Compiled expressions and what they said of taints, within bounds.
+"""Compiled expressions and their verdicts on taints, within the budget of all caches.
 
 Pods of one workload carry the same expressions and nodes share taints, so an expression is
-compiled once and asked once about a taint, or about all taints that differ only in what it does
-not read. Both are pure, so nothing that is kept can become wrong. Failures are kept like programs:
-a broken expression costs as little the second time.
+compiled once and evaluated once for a taint, or for all taints that differ only in fields that it
+does not read. Both are pure, so nothing that is kept can become wrong. Failures are kept like
+programs: a broken expression costs as little the second time.
 """
 
 import math
-from collections import OrderedDict
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -16,20 +16,24 @@ from extender.errors import AllowanceError
 from extender.match.cel.faults import CompileError, TooComplexError
 from extender.match.cel.program import MAX_BYTES, Evaluation, Program, compile_expression
 from extender.match.cel.values import COST_LIMIT
+from extender.match.lru import LRU, MAX_SHARE, CacheBudget
 from extender.model.core_v1 import Taint
 
-MAX_ENTRIES: Final = 10_000
-MAX_VERDICTS: Final = 200_000
-# A program takes memory in proportion to its text, so text is counted too: of expressions of
-# this length there is room for as many as there may be entries.
-USUAL_LENGTH: Final = 128
-# Of a refusal so much is kept: each of a hundred issues may show a line of 10 KiB.
+# Of a refusal so many characters are kept: each of a hundred issues may show a line of 10 KiB.
 MAX_PROBLEM: Final = 10_000
-# What compiling costs, in the units of evaluation: about as long as that takes.
+# What compiling a character costs, in units of evaluation: they take about as long.
 COMPILE_COST: Final = 300
 # How far above its estimate an evaluation may turn out: upstream's estimate does not count, say,
 # the length of the text on which startsWith() is called.
 UNDERESTIMATE: Final = 20
+# Beside the text and the plan: the entry, its place in the LRU, the program, an empty dict.
+_ENTRY_BYTES: Final = 1_000
+# A taint with the heads of its texts, an evaluation with its cost, and both in a dict that is
+# half full. A character takes 1 byte, or up to 4 beyond ASCII: it counts as 2. Nodes hold the texts
+# too, but may be gone before the verdict is.
+_VERDICT_BYTES: Final = 400
+# The budget is told when an entry has grown by one part in this many.
+_UNTOLD: Final = 8
 
 Outcome = Program | CompileError
 Compile = Callable[[str], Program]
@@ -38,12 +42,28 @@ Compile = Callable[[str], Program]
 @dataclass(slots=True)
 class _Entry:
     outcome: Outcome
+    bytes: int  # without verdicts
+    room: int  # bytes that the verdicts may take
+    weighed: int  # bytes that the budget knows of
     verdicts: dict[Taint, Evaluation] = field(default_factory=dict)
+    verdict_bytes: int = 0
+
+    def add(self, taint: Taint, verdict: Evaluation) -> None:
+        """Keep a verdict; when they fill the room of one expression, it starts over."""
+        weight = _VERDICT_BYTES + 2 * (len(taint.key) + len(taint.value) + len(taint.effect))
+        if verdict.error is not None:
+            weight += sys.getsizeof(verdict.error)
+        if self.verdict_bytes + weight > self.room:
+            self.verdicts.clear()
+            self.verdict_bytes = 0
+        if weight <= self.room:
+            self.verdicts[taint] = verdict
+            self.verdict_bytes += weight
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What came of one expression: its program or why there is none, and its verdicts."""
+    """The result of working on one expression: its program or its failure, and its verdicts."""
 
     expression: str
     outcome: Outcome
@@ -52,7 +72,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Expressions to compile and to evaluate; can be done on another thread."""
+    """Expressions to compile and to evaluate; another thread may do it."""
 
     compile: Compile
     jobs: Sequence[tuple[str, Outcome | None, Sequence[Taint]]]
@@ -79,34 +99,42 @@ class Work:
         return finished
 
 
-class Programs:
-    """Programs by their expression, the longest unused dropped first.
+class ProgramCache:
+    """Programs by their expression.
 
-    `allowance` is what may still be spent, in units of cost; who serves renews it for each call.
-    What it does not cover is not begun: AllowanceError.
+    `allowance` is what may still be spent, in units of cost; the server renews it for each call.
+    Work that it does not cover is not begun: AllowanceError.
     """
 
     def __init__(
-        self,
-        max_entries: int = MAX_ENTRIES,
-        *,
-        max_verdicts: int = MAX_VERDICTS,
-        compile_with: Compile = compile_expression,
+        self, budget: CacheBudget | None = None, *, compile_with: Compile = compile_expression
     ) -> None:
         self.allowance: float = math.inf
-        self.hits = self.misses = self.evictions = 0
         self._compile = compile_with
-        self._max_entries = max_entries
-        self._max_verdicts = max_verdicts
-        self._entries: OrderedDict[str, _Entry] = OrderedDict()
-        self._text = 0
-        self._verdicts = 0
+        self.budget = CacheBudget() if budget is None else budget
+        self._share = self.budget.max_bytes // MAX_SHARE
+        self._entries: LRU[str, _Entry] = LRU("programs", self.budget)
+        # The last program that is too heavy for the budget. Without it a call that did not get to
+        # its end would never get further: the next one would have to compile again.
+        self._heavy: tuple[str, _Entry] | None = None
+
+    @property
+    def hits(self) -> int:
+        return self._entries.hits
+
+    @property
+    def misses(self) -> int:
+        return self._entries.misses
+
+    @property
+    def evictions(self) -> int:
+        return self._entries.evictions
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._entries) + (self._heavy is not None)
 
     def __contains__(self, expression: str) -> bool:
-        return expression in self._entries
+        return self._peek(expression) is not None
 
     def problem(self, expression: str) -> str | None:
         """Why the expression can never match; None if it can be evaluated."""
@@ -119,7 +147,7 @@ class Programs:
         return outcome if isinstance(outcome, CompileError) else None
 
     def evaluate(self, expression: str, taint: Taint) -> Evaluation:
-        """What the expression says of the taint."""
+        """What the expression says about the taint."""
         entry = self._entry(expression)
         outcome = entry.outcome
         if isinstance(outcome, CompileError):
@@ -130,15 +158,17 @@ class Programs:
             self._afford(min(outcome.max_cost * UNDERESTIMATE, COST_LIMIT))
             verdict = outcome.judge(taint)
             self.allowance -= verdict.cost
-            self._note_one(entry, taint, verdict)
+            entry.add(taint, verdict)
+            if entry.bytes + entry.verdict_bytes - entry.weighed > entry.weighed // _UNTOLD:
+                self._reweigh(expression, entry)
         return verdict
 
     def work(self, expressions: Iterable[str], taints: Iterable[Taint]) -> Work:
-        """All that is not known yet of these expressions and taints."""
+        """All that is not known yet about these expressions and taints."""
         asked = tuple(taints)
         jobs: list[tuple[str, Outcome | None, Sequence[Taint]]] = []
         for expression in dict.fromkeys(expressions):
-            entry = self._entries.get(expression)
+            entry = self._peek(expression)
             if entry is None:
                 jobs.append((expression, None, asked))
             elif isinstance(entry.outcome, Program):
@@ -150,20 +180,27 @@ class Programs:
     def learn(self, finished: Iterable[Finished]) -> None:
         """Take over the results of work that was done elsewhere."""
         for each in finished:
-            entry = self._entries.get(each.expression)
+            entry = self._peek(each.expression)
             if entry is None:
-                self.misses += 1
+                self._entries.misses += 1
                 entry = self._add(each.expression, each.outcome)
-            self._entries.move_to_end(each.expression)
-            self._note(entry, each.verdicts)
+            for taint, verdict in each.verdicts.items():
+                if taint not in entry.verdicts:
+                    entry.add(taint, verdict)
+            self._reweigh(each.expression, entry)
+
+    def _peek(self, expression: str) -> _Entry | None:
+        if self._heavy is not None and self._heavy[0] == expression:
+            return self._heavy[1]
+        return self._entries.peek(expression)
 
     def _entry(self, expression: str) -> _Entry:
+        if self._heavy is not None and self._heavy[0] == expression:
+            self._entries.hits += 1
+            return self._heavy[1]
         entry = self._entries.get(expression)
         if entry is not None:
-            self.hits += 1
-            self._entries.move_to_end(expression)
             return entry
-        self.misses += 1
         cost = compile_cost(expression)
         self._afford(cost)
         self.allowance -= cost
@@ -177,44 +214,18 @@ class Programs:
             )
 
     def _add(self, expression: str, outcome: Outcome) -> _Entry:
-        entry = self._entries[expression] = _Entry(outcome)
-        self._text += len(expression)
-        self._trim(entry)
+        weight = _ENTRY_BYTES + sys.getsizeof(expression) + _outcome_bytes(outcome)
+        if weight <= self._share // 2:
+            entry = _Entry(outcome, weight, room=self._share - weight, weighed=weight)
+            self._entries.put(expression, entry, weight)
+        else:
+            entry = _Entry(outcome, weight, room=self._share, weighed=weight)
+            self._heavy = expression, entry
         return entry
 
-    def _note(self, entry: _Entry, verdicts: Mapping[Taint, Evaluation]) -> None:
-        before = len(entry.verdicts)
-        if before + len(verdicts) > self._max_verdicts:
-            entry.verdicts.clear()  # this expression alone fills the room
-        entry.verdicts.update(verdicts)
-        self._verdicts += len(entry.verdicts) - before
-        self._trim(entry)
-
-    def _note_one(self, entry: _Entry, taint: Taint, verdict: Evaluation) -> None:
-        """The same for one of thousands: next to always there is room for it."""
-        if len(entry.verdicts) < self._max_verdicts and self._verdicts < self._max_verdicts:
-            entry.verdicts[taint] = verdict
-            self._verdicts += 1
-        else:
-            self._note(entry, {taint: verdict})
-
-    def _trim(self, newest: _Entry) -> None:
-        """Drop what was longest unused, but never what was just added."""
-        while self._over():
-            expression, oldest = next(iter(self._entries.items()))
-            if oldest is newest:
-                break
-            del self._entries[expression]
-            self._text -= len(expression)
-            self._verdicts -= len(oldest.verdicts)
-            self.evictions += 1
-
-    def _over(self) -> bool:
-        return (
-            len(self._entries) > self._max_entries
-            or self._text > self._max_entries * USUAL_LENGTH
-            or self._verdicts > self._max_verdicts
-        )
+    def _reweigh(self, expression: str, entry: _Entry) -> None:
+        entry.weighed = entry.bytes + entry.verdict_bytes
+        self._entries.reweigh(expression, entry.weighed)
 
 
 def compile_cost(expression: str) -> int:
@@ -222,14 +233,18 @@ def compile_cost(expression: str) -> int:
     return COMPILE_COST * len(expression) if len(expression) <= MAX_BYTES else 0
 
 
+def _outcome_bytes(outcome: Outcome) -> int:
+    return outcome.plan.bytes if isinstance(outcome, Program) else sys.getsizeof(str(outcome))
+
+
 def _outcome(compile_with: Compile, expression: str) -> Outcome:
     try:
         program = compile_with(expression)
     except CompileError as exc:
+        # A new one: `exc` holds its context, and with that the frames and the AST of the compiler.
         problem = str(exc)
-        if len(problem) > MAX_PROBLEM:
-            return CompileError(f"{problem[:MAX_PROBLEM]}...")
-        return exc.with_traceback(None)
+        kept = problem if len(problem) <= MAX_PROBLEM else f"{problem[:MAX_PROBLEM]}..."
+        return CompileError(kept)
     if program.too_costly:
         return TooComplexError(
             f"too complex, estimated cost {program.max_cost} exceeds limit {COST_LIMIT}"

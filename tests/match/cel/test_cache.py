@@ -1,11 +1,16 @@
+import gc
+import math
+import tracemalloc
 from collections.abc import Callable
+from unittest.mock import ANY
 
 import pytest
 
 from extender.errors import AllowanceError
-from extender.match.cel.cache import COMPILE_COST, MAX_PROBLEM, USUAL_LENGTH, Finished, Programs
+from extender.match.cel.cache import COMPILE_COST, MAX_PROBLEM, Finished, ProgramCache
 from extender.match.cel.faults import CompileError, TooComplexError
 from extender.match.cel.program import Evaluation, Program, compile_expression
+from extender.match.lru import LRU, CacheBudget
 from extender.model.core_v1 import Taint
 
 SLA = Taint("sla", "950", "NoSchedule")
@@ -34,7 +39,7 @@ def compile_with(compiled: list[str]) -> Callable[[str], Program]:
 def test_an_expression_is_compiled_once(
     compiled: list[str], compile_with: Callable[[str], Program]
 ) -> None:
-    programs = Programs(compile_with=compile_with)
+    programs = ProgramCache(compile_with=compile_with)
 
     assert programs.problem(IS_SLA) is None
     assert programs.evaluate(IS_SLA, SLA).result is True
@@ -63,7 +68,7 @@ def test_a_failure_is_kept_as_well(
     expression: str,
     problem: str,
 ) -> None:
-    programs = Programs(compile_with=compile_with)
+    programs = ProgramCache(compile_with=compile_with)
 
     assert problem in (programs.problem(expression) or "")
     evaluation = programs.evaluate(expression, SLA)
@@ -78,7 +83,7 @@ def test_a_failure_is_kept_as_well(
 
 def test_of_a_long_refusal_only_the_beginning_is_kept() -> None:
     """A hundred issues, each with a line of 10 KiB: a cache of them would take gigabytes."""
-    programs = Programs()
+    programs = ProgramCache()
     problem = programs.problem("x||" * 3_000 + "x")
 
     assert problem is not None
@@ -87,7 +92,7 @@ def test_of_a_long_refusal_only_the_beginning_is_kept() -> None:
 
 
 def test_a_taint_is_asked_about_once() -> None:
-    programs = Programs()
+    programs = ProgramCache()
     first = programs.evaluate("semver(taint.value).major() == 6", GPU)
     programs.allowance = 0
 
@@ -99,61 +104,161 @@ GPU_FIELDS = ("gpu", "a100", "NoSchedule")
 
 
 def test_taints_that_differ_only_in_what_is_not_read_are_one() -> None:
-    programs = Programs()
+    programs = ProgramCache()
     said = programs.evaluate(IS_SLA, SLA)
     programs.allowance = 0
 
     assert programs.evaluate(IS_SLA, Taint("sla", "10", "NoExecute")) is said
 
 
-def test_the_longest_unused_is_dropped_first() -> None:
-    programs = Programs(max_entries=2)
-    for expression in ("true", "false", "true", IS_SLA):
-        programs.problem(expression)
-    before = programs.misses
+def one_more_than_fit(programs: ProgramCache) -> None:
+    while not programs.evictions:
+        programs.problem(f"{programs.misses} == 0")
 
-    programs.problem("true")
-    assert programs.misses == before
-    programs.problem("false")
-    assert programs.misses == before + 1
-    assert len(programs) == 2
-    assert programs.evictions == 2
+
+def test_the_longest_unused_is_dropped_first() -> None:
+    programs = ProgramCache(CacheBudget(16_000))
+    for expression in ("true", "false", "true"):
+        programs.problem(expression)
+    one_more_than_fit(programs)
+
+    assert "true" in programs
+    assert "false" not in programs
+    assert programs.evictions == 1
 
 
 def test_long_expressions_take_the_room_of_several() -> None:
-    programs = Programs(max_entries=10)
-    long = f"taint.key == '{'a' * USUAL_LENGTH * 6}'"
-    for expression in ("true", "false", long, long.replace("a", "b")):
-        programs.problem(expression)
+    budget = CacheBudget(1 << 20)
+    programs = ProgramCache(budget)
+    programs.problem("taint.key == 'a'")
+    short = budget.bytes
+    programs.problem(f"taint.key == '{'a' * 5_000}'")
 
-    assert len(programs) == 1
+    assert budget.bytes - short > 5 * short
 
 
-def test_one_expression_may_be_larger_than_all_the_room() -> None:
-    programs = Programs(max_entries=1)
-    long = f"taint.key == '{'a' * USUAL_LENGTH}'"
+def test_a_program_that_is_too_heavy_is_kept_until_the_next_such() -> None:
+    """Otherwise a call that compiled it in vain would never get further."""
+    budget = CacheBudget(16_000)
+    programs = ProgramCache(budget)
+    long, longer = (f"taint.key == '{'a' * size}'" for size in (4_000, 5_000))
+    assert programs.evaluate(long, SLA).result is False
+    programs.allowance = 0
 
     assert programs.evaluate(long, SLA).result is False
-    assert programs.evaluate(long, SLA).result is False
-    assert (programs.misses, len(programs)) == (1, 1)
+    assert programs.work([long], [SLA]).jobs == [(long, ANY, ())]
+    assert (programs.misses, programs.hits, len(programs), budget.bytes) == (1, 1, 1, 0)
+    programs.allowance = math.inf
+    programs.problem(longer)
+    assert long not in programs
+    assert longer in programs
 
 
 def test_verdicts_are_bounded_over_all_expressions() -> None:
-    programs = Programs(max_verdicts=10)
-    for number in range(6):
-        programs.evaluate(IS_SLA, Taint(f"a{number}"))
-    for number in range(6):
-        programs.evaluate(IS_OTHER, Taint(f"a{number}"))
+    budget = CacheBudget(20_000)
+    programs = ProgramCache(budget)
+    for expression in (IS_SLA, IS_OTHER):
+        for number in range(200):
+            programs.evaluate(expression, Taint(f"a{number}"))
+            assert budget.bytes <= budget.max_bytes
 
-    assert len(programs) == 1
-    for number in range(30):
-        programs.evaluate(IS_OTHER, Taint(f"b{number}"))
-    assert len(programs) == 1
-    assert programs.evaluate(IS_OTHER, Taint("b0")).result is True
+    # One expression fills no more than its share, and starts over then.
+    assert IS_SLA in programs
+    assert programs.evaluate(IS_OTHER, Taint("a0")).result is True
+
+
+def test_a_verdict_that_is_heavier_than_all_the_room_is_not_kept() -> None:
+    programs = ProgramCache(CacheBudget(20_000))
+    long = Taint("k" * 10_000)
+    programs.evaluate(IS_SLA, long)
+
+    assert programs.work([IS_SLA], [long]).jobs == [(IS_SLA, ANY, (long,))]
+
+
+def test_all_caches_of_the_budget_share_it() -> None:
+    budget = CacheBudget(16_000)
+    other: LRU[str, int] = LRU("other", budget)
+    programs = ProgramCache(budget)
+    other.put("a", 1, 2_000)
+    one_more_than_fit_other(programs, other)
+
+    assert [cache.name for cache in budget.caches] == ["other", "programs"]
+    assert (other.evictions, programs.evictions) == (1, 0)
+
+
+def one_more_than_fit_other(programs: ProgramCache, other: LRU[str, int]) -> None:
+    while len(other):
+        programs.problem(f"{programs.misses} == 0")
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "true",
+        IS_SLA,
+        BROKEN,
+        "x" * 9_000,
+        "||".join(["x"] * 2_000),
+        "||".join(f"taint.key=='k{number}'" for number in range(400)),
+        "[1, 2].exists(i, [1, 2].exists(j, i + j == size(taint.key)))",
+        f"taint.key in {[f'k{number}' for number in range(500)]}",
+        f"size({ {f'k{number}': number for number in range(500)} }) == 1",
+        "dyn(taint.key) == dyn(1) || dyn([1]).sum() == 2",
+        "taint.key.matches('^a+$') || taint.key.find('a') == 'b'",
+        "(" * 100 + "true" + ")" * 100,
+        f"'{'世' * 3_000}' == taint.key",
+        "||".join(["1/0==1"] * 1_000),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_an_expression_weighs_at_least_half_of_what_it_takes(expression: str) -> None:
+    """Upwards there is no such bound: a regular expression takes native memory beside."""
+    budget = CacheBudget(1 << 30)
+    programs = ProgramCache(budget)
+    programs.problem(expression)  # whatever is made once, is made now
+    weight = budget.bytes
+    expressions = [f"{expression}{' ' * more}" for more in range(1, 4)]
+
+    taken = memory_of(lambda: [programs.problem(text) for text in expressions])
+    assert 2 * (budget.bytes - weight) >= taken
+
+
+def test_a_verdict_weighs_at_least_half_of_what_it_takes() -> None:
+    budget = CacheBudget(1 << 30)
+    programs = ProgramCache(budget)
+    programs.problem("int(taint.key + taint.value) == 1")
+    weight = budget.bytes
+
+    def evaluate() -> None:
+        for number in range(1_000):
+            taint = Taint(f"example.com/{number}", f"value-{number}", "NoSchedule")
+            programs.evaluate("int(taint.key + taint.value) == 1", taint)
+
+    taken = memory_of(evaluate)
+    assert 2 * (budget.bytes - weight) >= taken
+
+
+def memory_of(work: Callable[[], object]) -> int:
+    """What is still taken when the work is done."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        work()
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_failure_holds_nothing_of_the_compiler() -> None:
+    failure = ProgramCache().failure(BROKEN)
+
+    assert failure is not None
+    assert (failure.__context__, failure.__traceback__) == (None, None)
 
 
 def test_compiling_and_evaluating_are_paid_from_the_allowance() -> None:
-    programs = Programs()
+    programs = ProgramCache()
     programs.allowance = COMPILE_COST * len(IS_SLA) + 100
     programs.evaluate(IS_SLA, SLA)
 
@@ -165,7 +270,7 @@ def test_compiling_and_evaluating_are_paid_from_the_allowance() -> None:
 
 def test_what_may_cost_more_than_is_left_is_not_begun() -> None:
     """Upstream's estimate is low where a long text is searched, so a margin is kept."""
-    programs = Programs()
+    programs = ProgramCache()
     starts = "taint.key.startsWith('a')"
     programs.problem(starts)
     programs.allowance = 59
@@ -177,14 +282,14 @@ def test_what_may_cost_more_than_is_left_is_not_begun() -> None:
 
 
 def test_what_is_too_long_costs_nothing() -> None:
-    programs = Programs()
+    programs = ProgramCache()
     programs.allowance = 0
 
     assert programs.problem("x" * 20_000) is not None
 
 
 def test_work_holds_what_is_not_known_yet() -> None:
-    programs = Programs()
+    programs = ProgramCache()
     programs.evaluate(IS_SLA, SLA)
     programs.problem(BROKEN)
 
@@ -197,7 +302,7 @@ def test_work_holds_what_is_not_known_yet() -> None:
 
 
 def test_work_that_was_done_elsewhere_is_taken_over() -> None:
-    programs = Programs()
+    programs = ProgramCache()
     programs.evaluate(IS_SLA, SLA)
     finished = programs.work([IS_SLA, "true", BROKEN], [SLA, GPU]).do(10_000_000)
     programs.learn(finished)
@@ -228,7 +333,7 @@ def test_work_that_was_done_elsewhere_is_taken_over() -> None:
 def test_work_goes_as_far_as_the_allowance(
     allowance: int, finished: list[tuple[str, dict[Taint, bool]]]
 ) -> None:
-    done = Programs().work(["true", IS_SLA], [SLA, GPU]).do(allowance)
+    done = ProgramCache().work(["true", IS_SLA], [SLA, GPU]).do(allowance)
 
     assert [
         (each.expression, {taint: v.result for taint, v in each.verdicts.items()}) for each in done
@@ -236,7 +341,7 @@ def test_work_goes_as_far_as_the_allowance(
 
 
 def test_the_next_call_goes_on_where_the_last_one_stopped() -> None:
-    programs = Programs()
+    programs = ProgramCache()
     loop = "lists.range(1000).all(i, i >= 0 || taint.key == '')"
     taints = [Taint(f"t{i}") for i in range(5)]
     rounds = 0
@@ -252,14 +357,14 @@ def test_the_next_call_goes_on_where_the_last_one_stopped() -> None:
 
 
 def test_a_remembered_failure_does_not_gather_frames() -> None:
-    (finished,) = Programs().work([BROKEN], [SLA]).do(10_000_000)
+    (finished,) = ProgramCache().work([BROKEN], [SLA]).do(10_000_000)
 
     assert isinstance(finished.outcome, CompileError)
     assert finished.outcome.__traceback__ is None
 
 
 def test_learning_twice_changes_nothing() -> None:
-    programs = Programs()
+    programs = ProgramCache()
     finished = [Finished("true", compile_expression("true"), {SLA: Evaluation(True, None, 0)})]
     programs.learn(finished)
     programs.learn(finished)

@@ -40,6 +40,6 @@ explain: {enabled: true}
 maxStaleness: {{ . }}
 {{- end }}
 # The scheduler sends names. Whole nodes, which would need more, do not come.
-limits: {requestBytes: 33554432}
+limits: {requestBytes: 33554432, cacheBytes: {{ int64 .Values.leeway.cacheBytes }}}
 logging: {format: {{ .Values.leeway.logging.format }}, verbosity: {{ .Values.leeway.logging.verbosity }}}
 {{- end -}}

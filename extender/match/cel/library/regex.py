@@ -1,5 +1,6 @@
 """Regular expressions: those of Go, in the time and the memory of RE2."""
 
+import contextlib
 import functools
 import re
 from collections.abc import Callable, Iterator
@@ -15,9 +16,15 @@ from extender.match.cel.library.pattern_classes import refused
 from extender.match.cel.library.patterns import translate
 from extender.match.cel.values import COST_LIMIT_EXCEEDED, Value, bound_items, size
 
-# For program and states together. Upstream knows no such limit, but one on the length of the text.
+# Of one regular expression, for its program and for the states that searching adds. Upstream
+# limits the length of the text only.
 _MAX_MEMORY: Final = 4 << 20
-_REMEMBERED: Final = 32
+# Most need a few KiB, but `a[a-c]{14}$` fills whatever it is given. So each gets little, and more
+# only if its program needs it: when its states fill the room, RE2 starts over with them.
+_LEAST_MEMORY: Final = 16 << 10
+_SET_MEMORY: Final = (16 << 10, 64 << 10)
+_SET_MEMORY_PER_INSTRUCTION: Final = 200
+_BYTES_PER_INSTRUCTION: Final = 32
 _TOO_LARGE: Final = "expression too large"
 FINDING_STEPS: Final = 10  # per character: there may be a match at each
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -26,12 +33,14 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 class Pattern:
     """A compiled regular expression."""
 
-    __slots__ = ("_expression", "_said", "size")
+    __slots__ = ("_expression", "_said", "bytes", "size")
 
-    def __init__(self, said: bytes, expression: Any) -> None:
+    def __init__(self, said: bytes, expression: Any, memory: int) -> None:
         self._said = said
         self._expression = expression
         self.size: int = expression.programsize
+        # The most that it takes, however many texts it has searched.
+        self.bytes = len(said) + self.size * _BYTES_PER_INSTRUCTION + memory
 
     def matches(self, text: str) -> bool:
         """Whether the text contains a match; `matcher` is faster where it is asked often."""
@@ -41,11 +50,8 @@ class Pattern:
         """The fastest way to ask whether a text contains a match."""
         if b"\\B" in self._said:  # may match within a character
             return self.matches
-        searches = re2.Set.SearchSet(_options())
-        searches.Add(self._said)
-        try:
-            searches.Compile()
-        except re2.error:  # too large for a set, which has only one way to search
+        searches = self._search_set()
+        if searches is None:
             return self.matches
         match = searches.Match
 
@@ -77,6 +83,18 @@ class Pattern:
             last_end = end
         return found
 
+    def _search_set(self) -> Any | None:
+        """None if the expression is too large for a set, which has only one way to search."""
+        for least in _SET_MEMORY:
+            memory = min(least + _SET_MEMORY_PER_INSTRUCTION * self.size, _MAX_MEMORY)
+            searches = re2.Set.SearchSet(_options(memory))
+            searches.Add(self._said)
+            with contextlib.suppress(re2.error):
+                searches.Compile()
+                self.bytes += memory
+                return searches
+        return None
+
     def _spans(self, encoded: bytes) -> Iterator[tuple[int, int]]:
         for match in self._expression.finditer(encoded):
             start, end = match.span()
@@ -95,21 +113,31 @@ def _encoded(text: str) -> bytes:
         return _SURROGATE.sub("\ufffd", text).encode()
 
 
-def _options() -> Any:
+def _options(memory: int) -> Any:
     options = re2.Options()
-    options.max_mem = _MAX_MEMORY
+    options.max_mem = memory
     options.log_errors = False
     return options
 
 
-@functools.lru_cache(maxsize=_REMEMBERED)
 def compile_pattern(text: str) -> Pattern:
     """A regular expression of Go's dialect."""
     said = _encoded(translate(text))
-    try:
-        return Pattern(said, re2.compile(said, _options()))
-    except re2.error:
-        raise refused(_TOO_LARGE, text) from None
+    memory = _LEAST_MEMORY
+    while True:
+        try:
+            expression = re2.compile(said, _options(memory))
+        except re2.error:
+            if memory == _MAX_MEMORY:
+                raise refused(_TOO_LARGE, text) from None
+            memory = min(4 * memory, _MAX_MEMORY)
+        else:
+            re2.purge()  # re2 would keep 128 of them, whatever they take
+            return Pattern(said, expression, memory)
+
+
+# Its size is asked for before it runs.
+_last_pattern: Final = functools.lru_cache(maxsize=1)(compile_pattern)
 
 
 def matcher(pattern: str) -> Callable[[str], bool]:
@@ -118,7 +146,7 @@ def matcher(pattern: str) -> Callable[[str], bool]:
 
 
 def _matches(text: str, pattern: str) -> bool:
-    return compile_pattern(pattern).matches(text)
+    return _last_pattern(pattern).matches(text)
 
 
 def _find(text: str, pattern: str) -> str:
@@ -131,7 +159,7 @@ def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
 
 def _legal(pattern: str) -> Pattern:
     try:
-        return compile_pattern(pattern)
+        return _last_pattern(pattern)
     except EvaluationError as fault:
         raise EvaluationError(f"Illegal regex: {fault}") from None
 
@@ -167,7 +195,7 @@ def _finding_steps(text: Value, pattern: Value, *_: Value) -> int:
 
 def _pattern_size(pattern: str) -> int:
     try:
-        return compile_pattern(pattern).size
+        return _last_pattern(pattern).size
     except EvaluationError as error:
         if _TOO_LARGE in str(error):  # to find that out takes as long as an evaluation may
             raise CostLimitError(COST_LIMIT_EXCEEDED) from None

@@ -12,6 +12,7 @@ from extender.match.cel.plan.calls import plan_call
 from extender.match.cel.plan.code import FIRST_LOCAL, Code, Run, constant
 from extender.match.cel.plan.folds import plan_fold
 from extender.match.cel.plan.scope import Branch, ProgramError, Scope, Steps
+from extender.match.cel.plan.weight import bytes_of
 from extender.match.cel.syntax.ast import (
     Call,
     Constant,
@@ -30,12 +31,13 @@ MAX_NESTING: Final = 600
 
 
 class Plan(Struct, frozen=True):
-    """What is run, what it costs whatever the data, the locals of its state, and what it reads."""
+    """A program, ready to run."""
 
     run: Run
-    cost: int
-    locals: tuple[None, ...]
-    fields: frozenset[int]  # of the taint, by their slots
+    cost: int  # whatever the data
+    locals: tuple[None, ...]  # of its state
+    fields: frozenset[int]  # of the taint that it reads, by their slots
+    bytes: int  # of memory, regular expressions included
 
 
 def plan(checked: Checked, *, exact: bool = False) -> Plan:
@@ -45,7 +47,8 @@ def plan(checked: Checked, *, exact: bool = False) -> Plan:
     if code.depth > MAX_NESTING:
         raise ProgramError("expression is nested too deeply")
     local = (None,) * (scope.slots - FIRST_LOCAL)
-    return Plan(code.run, code.cost, local, frozenset(scope.fields))
+    weight = bytes_of(code.run) + sum(pattern.bytes for pattern in scope.patterns)
+    return Plan(code.run, code.cost, local, frozenset(scope.fields), weight)
 
 
 def _planned(scope: Scope, root: Expr) -> Code:

@@ -46,8 +46,8 @@ def _compiled(scope: Scope, text: str) -> Pattern:
         pattern = compile_pattern(text)
     except EvaluationError as error:
         raise ProgramError(str(error)) from None
-    scope.pattern_size += pattern.size
-    if scope.pattern_size > _MAX_PATTERN_SIZE:
+    scope.patterns.append(pattern)
+    if sum(each.size for each in scope.patterns) > _MAX_PATTERN_SIZE:
         raise ProgramError("regular expressions are too large together")
     return pattern
 

@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from extender.match.cel.check.notes import Checked
+from extender.match.cel.library.regex import Pattern
 from extender.match.cel.plan.code import FIRST_LOCAL, Code, metered
 from extender.match.cel.plan.links import Qualifier
 from extender.match.cel.syntax.ast import Expr, ListExpr, MapExpr
@@ -52,7 +53,7 @@ class Scope:
     def __init__(self, checked: Checked, *, exact: bool) -> None:
         self.checked: Final = checked
         self.slots = FIRST_LOCAL
-        self.pattern_size = 0  # of all regular expressions so far
+        self.patterns: Final[list[Pattern]] = []  # regular expressions that are constants
         self.fields: Final[set[int]] = set()  # of the taint, by their slots, that are read
         # In an exact plan each node charges for itself as soon as it has run.
         self._exact: Final = exact
