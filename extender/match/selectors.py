@@ -5,7 +5,6 @@ terms still can. Every selector can say which labels it reads, so that nodes ali
 asked once.
 """
 
-import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -206,11 +205,6 @@ def _pin(
 
 def is_label_key(text: str) -> bool:
     """Whether `text` is a qualified name: an optional DNS subdomain, a slash, a name."""
-    return len(text) <= _SUBDOMAIN_MAX + 1 + _NAME_MAX and _is_label_key(text)
-
-
-@functools.lru_cache(maxsize=1_024)  # rules are about few labels
-def _is_label_key(text: str) -> bool:
     prefix, slash, name = text.rpartition("/")
     if slash and not (len(prefix) <= _SUBDOMAIN_MAX and _SUBDOMAIN.fullmatch(prefix)):
         return False
