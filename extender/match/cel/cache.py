@@ -19,20 +19,21 @@ from extender.match.cel.values import COST_LIMIT
 from extender.match.lru import LRU, MAX_SHARE, CacheBudget
 from extender.model.core_v1 import Taint
 
-# Of a refusal so many characters are kept: each of a hundred issues may show a line of 10 KiB.
+# Characters of an error text that are kept: each of 100 issues may quote a line of 10 KiB.
 MAX_PROBLEM: Final = 10_000
 # What compiling a character costs, in units of evaluation: they take about as long.
 COMPILE_COST: Final = 300
-# How far above its estimate an evaluation may turn out: upstream's estimate does not count, say,
-# the length of the text on which startsWith() is called.
+# An evaluation may cost this many times its estimate: upstream's estimate leaves out, for example,
+# the length of the string on which startsWith() is called.
 UNDERESTIMATE: Final = 20
 # Beside the text and the plan: the entry, its place in the LRU, the program, an empty dict.
 _ENTRY_BYTES: Final = 1_000
-# A taint with the heads of its texts, an evaluation with its cost, and both in a dict that is
-# half full. A character takes 1 byte, or up to 4 beyond ASCII: it counts as 2. Nodes hold the texts
-# too, but may be gone before the verdict is.
+# A Taint with three strings, an Evaluation with its cost, and their slot in a dict that is half
+# full. A character counts as 2 bytes: it takes 1, or up to 4 beyond ASCII. The strings belong to
+# nodes, but a verdict may outlive its node.
 _VERDICT_BYTES: Final = 400
-# The budget is told when an entry has grown by one part in this many.
+# The LRU learns a new weight once an entry has grown by an eighth: for each verdict it would take
+# 0.5 us.
 _UNTOLD: Final = 8
 
 Outcome = Program | CompileError
@@ -44,12 +45,12 @@ class _Entry:
     outcome: Outcome
     bytes: int  # without verdicts
     room: int  # bytes that the verdicts may take
-    weighed: int  # bytes that the budget knows of
+    weighed: int  # the weight that the LRU has
     verdicts: dict[Taint, Evaluation] = field(default_factory=dict)
     verdict_bytes: int = 0
 
     def add(self, taint: Taint, verdict: Evaluation) -> None:
-        """Keep a verdict; when they fill the room of one expression, it starts over."""
+        """Keep a verdict. When the room is full, forget all verdicts and start over."""
         weight = _VERDICT_BYTES + 2 * (len(taint.key) + len(taint.value) + len(taint.effect))
         if verdict.error is not None:
             weight += sys.getsizeof(verdict.error)
@@ -78,7 +79,7 @@ class Work:
     jobs: Sequence[tuple[str, Outcome | None, Sequence[Taint]]]
 
     def do(self, allowance: int) -> Sequence[Finished]:
-        """Do what the allowance is enough for; the rest is left for another time."""
+        """Do as much as the allowance covers; the next call does the rest."""
         finished = []
         for expression, known, taints in self.jobs:
             outcome = known
@@ -114,8 +115,8 @@ class ProgramCache:
         self.budget = CacheBudget() if budget is None else budget
         self._share = self.budget.max_bytes // MAX_SHARE
         self._entries: LRU[str, _Entry] = LRU("programs", self.budget)
-        # The last program that is too heavy for the budget. Without it a call that did not get to
-        # its end would never get further: the next one would have to compile again.
+        # The last program that is too heavy for the LRU. If it were forgotten, a call that ran out
+        # of allowance would never finish: each retry would have to compile it again.
         self._heavy: tuple[str, _Entry] | None = None
 
     @property
@@ -142,7 +143,7 @@ class ProgramCache:
         return None if failure is None else str(failure)
 
     def failure(self, expression: str) -> CompileError | None:
-        """What refuses the expression; None if it can be evaluated."""
+        """The error of an expression that does not compile; None if it can be evaluated."""
         outcome = self._entry(expression).outcome
         return outcome if isinstance(outcome, CompileError) else None
 
@@ -164,7 +165,7 @@ class ProgramCache:
         return verdict
 
     def work(self, expressions: Iterable[str], taints: Iterable[Taint]) -> Work:
-        """All that is not known yet about these expressions and taints."""
+        """What is still to be compiled and evaluated for these expressions and taints."""
         asked = tuple(taints)
         jobs: list[tuple[str, Outcome | None, Sequence[Taint]]] = []
         for expression in dict.fromkeys(expressions):
@@ -178,7 +179,7 @@ class ProgramCache:
         return Work(self._compile, jobs)
 
     def learn(self, finished: Iterable[Finished]) -> None:
-        """Take over the results of work that was done elsewhere."""
+        """Keep the results of work that another thread did."""
         for each in finished:
             entry = self._peek(each.expression)
             if entry is None:
@@ -229,7 +230,7 @@ class ProgramCache:
 
 
 def compile_cost(expression: str) -> int:
-    """What compiling costs; an expression that is too long is refused unread."""
+    """The cost of compiling. An expression over the size limit is free: nobody reads it."""
     return COMPILE_COST * len(expression) if len(expression) <= MAX_BYTES else 0
 
 
@@ -241,7 +242,7 @@ def _outcome(compile_with: Compile, expression: str) -> Outcome:
     try:
         program = compile_with(expression)
     except CompileError as exc:
-        # A new one: `exc` holds its context, and with that the frames and the AST of the compiler.
+        # Not `exc` itself: through its context it holds the compiler's frames and the AST.
         problem = str(exc)
         kept = problem if len(problem) <= MAX_PROBLEM else f"{problem[:MAX_PROBLEM]}..."
         return CompileError(kept)

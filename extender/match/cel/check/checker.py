@@ -1,6 +1,6 @@
-"""Finds the type of every node, the overloads of every call, and all that does not fit.
+"""Finds the type of every node and the overloads of every call, and reports what does not fit.
 
-As cel-go does: after an error it goes on with the error type, which fits everything.
+After an error it goes on with the error type, which fits everything, as cel-go does.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -69,7 +69,7 @@ def check(_source: Source, root: Expr) -> Checked:
 
 
 def _walk(notes: Notes, root: Expr) -> None:
-    """A visit yields the children that it needs first, so that no nesting is too deep."""
+    """A visit yields the children that it needs first: no recursion, so no depth is too much."""
     visits = [_VISITS[type(root)](notes, root)]
     while visits:
         child = next(visits[-1], None)
@@ -99,7 +99,7 @@ def _visit_fold(notes: Notes, expr: Fold) -> Iterator[Expr]:
     notes.enter(variables)
     yield expr.condition
     yield expr.step
-    # Always fits, as only macros make folds; but it may say what an empty list is to hold.
+    # Always true, because only macros make folds. It may bind the element type of an empty list.
     notes.unifier.assignable(accumulated, notes.types[expr.step.id])
     notes.leave(variables)
     yield expr.result
@@ -129,7 +129,7 @@ def _loop_variables(notes: Notes, expr: Fold) -> dict[str, Type]:
 
 
 def qualified_name(expr: Expr) -> str | None:
-    """The dotted name that an expression may be, if it is nothing but names."""
+    """`a.b.c` as one name; None if the expression has other parts."""
     fields: list[str] = []
     while isinstance(expr, Select) and not expr.test_only:
         fields.append(expr.field)
@@ -150,7 +150,7 @@ def visit_select(notes: Notes, expr: Select) -> Iterator[Expr]:
 
 
 def visit_optional_select(notes: Notes, expr: Call) -> Iterator[Expr]:
-    """`operand.?field`: the parser has made it a call with the field as a constant."""
+    """`operand.?field`, which the parser turns into a call with a constant field name."""
     operand, field = expr.args
     yield operand
     yield field
@@ -160,7 +160,7 @@ def visit_optional_select(notes: Notes, expr: Call) -> Iterator[Expr]:
 
 
 def _selected(notes: Notes, expr: Expr, operand: Expr, field: str, *, optional: bool) -> Type:
-    """The type of a field; of what may be absent, the field may be absent too."""
+    """The type of a field. A field of an optional value is optional."""
     type_ = notes.unifier.resolve(notes.types[operand.id])
     if is_optional(type_):
         optional = True
@@ -182,7 +182,7 @@ def _selected(notes: Notes, expr: Expr, operand: Expr, field: str, *, optional: 
 
 
 def visit_call(notes: Notes, expr: Call) -> Iterator[Expr]:
-    """What stands before the dot is a namespace, if that makes a declared name, or a receiver."""
+    """`a.f()` is the function `a.f` if there is one, else the method `f` of `a`."""
     if expr.function == OPTIONAL_SELECT:
         yield from visit_optional_select(notes, expr)
         return
@@ -215,7 +215,7 @@ def _resolve_global(notes: Notes, expr: Call, name: str) -> None:
 
 
 def _resolve_logic(notes: Notes, expr: Call) -> None:
-    """Both operands are reported, unlike those of other functions."""
+    """Report each operand that is no bool; other functions report the call once."""
     result = BOOL
     for operand in expr.args:
         type_ = notes.types[operand.id]
@@ -229,7 +229,7 @@ def _resolve_logic(notes: Notes, expr: Call) -> None:
 def _resolve(
     notes: Notes, expr: Call, name: str, arguments: Sequence[Expr], *, member: bool
 ) -> None:
-    """All overloads that fit, one after the other: what one finds out holds for the next."""
+    """Try every overload in order. Type variables that one binds stay bound for the next."""
     types = [notes.types[argument.id] for argument in arguments]
     fitting: list[str] = []
     results: list[Type] = []
@@ -255,7 +255,7 @@ def _refuse(notes: Notes, expr: Call, name: str, types: Sequence[Type], *, membe
 
 
 def visit_list(notes: Notes, expr: ListExpr) -> Iterator[Expr]:
-    """Its element is the most general type of all; of an empty list it is yet to be found."""
+    """The element type is the most general of all; for an empty list it is a new variable."""
     joined: Type | None = None
     for index, element in enumerate(expr.elements):
         yield element
@@ -310,7 +310,7 @@ def _object_type(notes: Notes, expr: StructExpr, declared: Type) -> Type:
 
 
 def _part_type(notes: Notes, part: Expr, *, optional: bool) -> Type:
-    """What a part adds to the type of the whole: if it is optional, the type of what it holds."""
+    """The type of an element, field or value; for `?x` the type inside the optional."""
     type_ = notes.types[part.id]
     if not optional:
         return type_

@@ -36,7 +36,7 @@ UNDEFINED_TYPES: Final[Mapping[str, Type]] = MappingProxyType(
     {TAINT.name: TAINT, "timestamp": TIMESTAMP, "duration": DURATION}
 )
 
-# The type that each name of a type stands for.
+# Every name of a type that an expression may use.
 TYPE_NAMES: Final[Mapping[str, Type]] = MappingProxyType(
     {
         **UNDEFINED_TYPES,

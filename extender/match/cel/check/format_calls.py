@@ -39,14 +39,14 @@ _STRINGS: Final = (
 
 
 class _FormatError(LeewayError):
-    """A format that can never be filled in."""
+    """A format string that always fails."""
 
 
 def format_issue(
     checked: Checked, call: Call, template: str, arguments: Sequence[Expr]
 ) -> Issue | None:
     """What is wrong with `template.format(arguments)`, if anything."""
-    # Upstream reads bytes, and prints one of them as if it were a code point.
+    # Upstream iterates over bytes and prints a single byte as a code point.
     as_bytes = template.encode(errors="surrogatepass").decode("latin-1")
     clauses = [clause for clause in _CLAUSE.finditer(as_bytes) if not clause["percent"]]
     for index, clause in enumerate(clauses):
@@ -99,7 +99,7 @@ def _misfit(checked: Checked, letter: str, argument: Expr) -> Issue | None:
 
 
 def _unprintable(checked: Checked, argument: Expr) -> Issue | None:
-    """The first part of the argument, as far as it is a literal, that cannot become text."""
+    """The first part of a literal argument that `%s` cannot print."""
     parts = [argument]
     while parts:
         part = parts.pop()

@@ -1,4 +1,4 @@
-"""What the checker writes down about an expression while it walks through it."""
+"""What the checker notes about an expression, and its result for the later steps."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ from extender.match.cel.types import DYN, ERROR, TAINT, Type, describe, type_of
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """`types` and `overloads` are by the id of a node."""
+    """A checked expression; the keys of the mappings are ids of nodes."""
 
     root: Expr
-    types: Mapping[int, Type]  # of every node; no type variable is left in it
-    # Of every call the ids of the overloads that fit, in the order of declaration: several only
-    # where an argument is dyn.
+    types: Mapping[int, Type]  # of every node, without type variables
+    # The ids of the overloads that fit each call, in upstream's order. Several fit only if an
+    # argument is dyn.
     overloads: Mapping[int, tuple[str, ...]]
-    # Idents and selects that name something declared: the taint (`taint`) or a type
-    # (`google.protobuf.Duration`, `int`); objects, by their type; and calls whose function is not
-    # called what the call says: in a namespace (`sets.contains`; the target is then no expression)
-    # or after a leading dot. Variables of folds are not in it.
+    # Resolved names: of identifiers and selections, the variable `taint` or a type (`int`,
+    # `google.protobuf.Duration`); of objects, their type; of calls, the function where the call
+    # spells it otherwise, in a namespace (`sets.contains`, whose target is then no expression) or
+    # with a leading dot. Loop variables are not in it.
     names: Mapping[int, str]
 
 
@@ -88,7 +88,7 @@ class Notes:
             self._locals[name].pop()
 
     def look_up(self, name: str) -> Type | None:
-        """The type of what is declared under the name; a local variable hides what is global."""
+        """The type of a declared name. A local variable hides a global one."""
         local = self._locals.get(name)
         if local:
             return local[-1]
@@ -97,7 +97,7 @@ class Notes:
         return type_of(TYPE_NAMES[name]) if name in TYPE_NAMES else None
 
     def resolve_name(self, expr: Expr, name: str) -> bool:
-        """Take the expression for the name, if that is declared."""
+        """Resolve an expression as a declared name; False if there is none."""
         name = name.removeprefix(".")
         type_ = self.look_up(name)
         if type_ is None:

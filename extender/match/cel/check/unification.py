@@ -1,4 +1,4 @@
-"""Which types fit each other, and what is found out about type variables on the way.
+"""Unification: which types fit each other, and which types the variables get.
 
 The rules are those of cel-go: dyn and error fit everything, null fits objects, opaque types,
 durations and timestamps, and a variable takes the most general of the types that it meets.
@@ -20,12 +20,12 @@ MAX_STEPS: Final = 200_000
 _WILDCARDS: Final = ("dyn", "error")
 _NULLABLE: Final = ("null", "object", "opaque", "well_known")
 
-# Two types to unify; or, with a variable, two that were unified and one of which it becomes.
+# Two types to unify; with a variable, two unified types, the more general of which it gets.
 _Work = list[tuple[Type, Type, Type | None]]
 
 
 class TypeTooLargeError(LeewayError):
-    """A type of more parts, or more work with types, than any honest expression needs."""
+    """A type, or the work of unifying types, that is larger than any honest expression needs."""
 
 
 class Unifier:
@@ -46,11 +46,11 @@ class Unifier:
         return variable(name)
 
     def assignable(self, given: Type, wanted: Type) -> bool:
-        """Whether the types fit; if not, nothing is found out."""
+        """Whether the types fit. If not, no variable is bound."""
         return self.all_assignable((given,), (wanted,))
 
     def all_assignable(self, given: Sequence[Type], wanted: Sequence[Type]) -> bool:
-        """Whether the types fit one by one; if not, nothing is found out."""
+        """Whether the types fit pair by pair. If not, no variable is bound."""
         self._trail.clear()
         if self._unify_all(given, wanted):
             return True
@@ -62,7 +62,7 @@ class Unifier:
         return False
 
     def instantiate(self, overload: Overload) -> tuple[tuple[Type, ...], Type]:
-        """Parameters and result of an overload, with variables of their own for this call."""
+        """Parameters and result of an overload, with fresh variables for this call."""
         if not overload.variables:
             return overload.parameters, overload.result
         own = {name: self.fresh() for name in overload.variables}
@@ -70,11 +70,11 @@ class Unifier:
         return parameters, _rename(own, overload.result)
 
     def resolve(self, type_: Type) -> Type:
-        """The type with all that is known about its variables."""
+        """The type, with its bound variables replaced."""
         return self._substitute(type_, None, 0)
 
     def settle(self, type_: Type) -> Type:
-        """The same, once nothing more is going to be known: what is left is dyn."""
+        """The type at the end of the check: variables that are still unbound become dyn."""
         return self._substitute(type_, DYN, 0)
 
     def _step(self, depth: int = 0) -> None:
@@ -83,7 +83,7 @@ class Unifier:
             raise TypeTooLargeError("the types are too large")
 
     def _unify_all(self, given: Sequence[Type], wanted: Sequence[Type]) -> bool:
-        """Depth first and from left to right, as upstream recurses: the order decides bindings."""
+        """Depth first, left to right, as upstream recurses: the order decides the bindings."""
         if len(given) != len(wanted):
             return False
         work: _Work = _pairs(given, wanted)
@@ -97,7 +97,7 @@ class Unifier:
         return True
 
     def _unify(self, given: Type, wanted: Type, work: _Work) -> bool:
-        """False if the types themselves do not fit; what is inside of them becomes work."""
+        """False if the outer types do not fit; their parameters are added to the work."""
         if given == wanted:
             return True
         if wanted.kind == "var" and self._bind(given, wanted, work):
@@ -118,7 +118,7 @@ class Unifier:
         return True
 
     def _bind(self, type_: Type, name: Type, work: _Work) -> bool:
-        """Take the type for the variable, unless the variable is a part of the type."""
+        """Bind a variable to a type, unless the type contains the variable."""
         known = self._bindings.get(name.name)
         if known is None:
             if self._occurs(name, type_):
@@ -164,7 +164,7 @@ class Unifier:
 
 def _pairs(given: Sequence[Type], wanted: Sequence[Type]) -> _Work:
     work: _Work = [(one, other, None) for one, other in zip(given, wanted, strict=True)]
-    work.reverse()  # it is taken from the end
+    work.reverse()  # taken from the end
     return work
 
 

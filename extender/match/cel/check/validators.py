@@ -1,4 +1,4 @@
-"""What Kubernetes checks beyond types: literals of one type only, and constants that make sense."""
+"""Kubernetes' checks beyond types: lists and maps of one type, and constants that are valid."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
@@ -46,7 +46,7 @@ def validate(_source: Source, checked: Checked) -> None:
 
 
 def _walk(root: Expr) -> Sequence[tuple[Expr, bool]]:
-    """All nodes, children first, and whether they are inside of a call of `format`."""
+    """All nodes, children first, each with whether it is inside a `format` call."""
     seen: list[tuple[Expr, bool]] = []
     work = [(root, False)]
     while work:
@@ -77,7 +77,7 @@ def _children(node: Expr) -> Sequence[Expr]:
 
 
 def _mixed_lists(checked: Checked, nodes: Sequence[tuple[Expr, bool]]) -> Iterator[Issue]:
-    """Of each list the first element that differs from the first one."""
+    """For each list, the first element whose type differs from that of element 0."""
     for node, exempt in nodes:
         if exempt or not isinstance(node, ListExpr):
             continue
@@ -92,7 +92,7 @@ def _mixed_lists(checked: Checked, nodes: Sequence[tuple[Expr, bool]]) -> Iterat
 
 
 def _mixed_maps(checked: Checked, nodes: Sequence[tuple[Expr, bool]]) -> Iterator[Issue]:
-    """Of each map all keys and values that differ from the first ones."""
+    """For each map, all keys and values whose types differ from those of entry 0."""
     for node, exempt in nodes:
         if exempt or not isinstance(node, MapExpr):
             continue
@@ -108,7 +108,7 @@ def _mixed_maps(checked: Checked, nodes: Sequence[tuple[Expr, bool]]) -> Iterato
 
 
 def _part_type(checked: Checked, part: Expr, *, optional: bool) -> Type:
-    """The type of what an optional part holds; upstream breaks off where it is dyn."""
+    """The type of a part; for `?x` the type inside the optional, unless that is dyn."""
     type_ = checked.types[part.id]
     return type_.parameters[0] if optional and is_optional(type_) else type_
 
@@ -119,7 +119,7 @@ def _mismatch(part: Expr, expected: Type, found: Type) -> Issue:
 
 
 def _bad_constants(checked: Checked, calls: Sequence[Call]) -> Iterator[Issue]:
-    """The first argument, as upstream has it: of the global `matches` this is the text."""
+    """Literals that cannot be parsed. Like upstream, checks argument 0 even of `matches(s, re)`."""
     for function in _LITERAL_CHECKS:
         for call in calls:
             if checked.names.get(call.id, call.function) != function:
@@ -131,7 +131,7 @@ def _bad_constants(checked: Checked, calls: Sequence[Call]) -> Iterator[Issue]:
 
 def _is_valid(function: str, constant: Constant) -> bool:
     if isinstance(constant.value, int):
-        # Upstream declares the duration of an integer, but has none.
+        # Upstream declares `duration(int)` but does not implement it.
         return function == "timestamp" and FIRST_SECOND <= constant.value <= LAST_SECOND
     if not isinstance(constant.value, str):
         return False
@@ -143,7 +143,7 @@ def _is_valid(function: str, constant: Constant) -> bool:
 
 
 def _bad_formats(checked: Checked, calls: Sequence[Call]) -> Iterator[Issue]:
-    """Of calls whose format and list of arguments are both literals."""
+    """For calls whose format string and argument list are both literals."""
     for call in calls:
         if call.function != "format" or not isinstance(call.target, Constant):
             continue

@@ -14,25 +14,25 @@ _SCALARS: Final = frozenset(
         *("google.protobuf.Timestamp", "google.protobuf.Duration"),
     }
 )
-# A network of no bits has the size 0, which counts where the other side is an error.
+# A network with a /0 prefix has the size 0, which matters if the other side is an error.
 _SIZED: Final = frozenset({"net.CIDR"})
 
 
 def charge_of(function: str, overload: str, types: Sequence[Type]) -> Charge:
-    """`overload` is empty where several fit; `types` are those of the arguments."""
+    """The charge of a call. `overload` is empty if several fit; `types` are the arguments'."""
     if overload in ("equals", "not_equals") and _costs_one(overload, types):
         return ONE
     return OVERLOADS[overload].charge if overload else FUNCTIONS[function].charge
 
 
 def _costs_one(overload: str, types: Sequence[Type]) -> bool:
-    """Whether a comparison of values of these types costs 1 whatever they are."""
+    """Whether comparing values of these types always costs 1."""
     names = {type_.name for type_ in types}
     return names <= _SCALARS or (overload == "equals" and names <= COMPARED_AS_ONE - _SIZED)
 
 
 def work_of(overloads: Sequence[str]) -> Work:
-    """Where several overloads fit, the work of the first that has any."""
+    """The work of a call; if several overloads fit, that of the first with any."""
     for overload in overloads:
         work = OVERLOADS[overload].work
         if work is not NOTHING:

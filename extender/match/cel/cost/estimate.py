@@ -1,4 +1,4 @@
-"""What an expression costs at most, whatever the taint: upstream's estimate at admission."""
+"""The worst-case cost of an expression over all taints, as upstream estimates it at admission."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -201,7 +201,7 @@ class _Walk:
         known.enter(fold.accumulator, variable)
 
     def _enter_loop(self, fold: Fold) -> None:
-        """Declare the elements of a list, the keys of a map or, for two variables, both of each."""
+        """Declare the loop variables: element or key; with two, index or key and value."""
         known = self._known
         entries = known.entries(fold.range)
         if entries is None:
@@ -227,7 +227,7 @@ class _Walk:
         self._costs[fold.id] = self._sum((fold.range, fold.init, fold.result)) + count * each
         if isinstance(fold.init, Constant):
             known.copy(fold.init, fold)
-        else:  # an empty list or map, to which each step adds
+        else:  # the accumulator starts as an empty list or map
             known.learn(fold, count, known.entries(fold.step))
 
     def _finish_bind(self, fold: Fold) -> None:
@@ -250,7 +250,7 @@ class _Walk:
 
 
 def _united(first: Bounds | None, second: Bounds | None) -> Bounds | None:
-    """What is known of either."""
+    """The union of two sizes; if one is unknown, the other."""
     if first is None or second is None:
         return first if second is None else second
     return first | second

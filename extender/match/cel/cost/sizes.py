@@ -25,13 +25,13 @@ from extender.match.cel.types import (
     is_optional,
 )
 
-# Where a value is found, starting from a variable. Only what is declared has a size by its path,
-# so all other paths are one; the empty path is that of a value that was computed.
+# The way from a variable to a value. Only declared fields have a size by their path, so all other
+# paths are the same one; a computed value has the empty path.
 Path = tuple[str, ...]
 COMPUTED: Final[Path] = ()
 ELSEWHERE: Final[Path] = ("",)
 
-# The object has no size of its own, so upstream takes it for empty.
+# Upstream gives an object without a declared size the size 0.
 DECLARED: Final[Mapping[Path, Bounds]] = {
     ("taint",): ZERO,
     ("taint", "key"): Bounds(0, 317),
@@ -50,7 +50,7 @@ def below(path: Path, name: str) -> Path:
 
 
 def of_literal(expr: Expr) -> Bounds | None:
-    """The size of what is written out."""
+    """The size of a literal; None if the expression is none."""
     if isinstance(expr, Constant):
         return exactly(len(expr.value)) if isinstance(expr.value, (str, bytes)) else ONE
     if isinstance(expr, ListExpr):
@@ -64,14 +64,14 @@ _SCALARS: Final = frozenset({BOOL, INT, UINT, DOUBLE, DURATION, TIMESTAMP})
 
 
 def of_type(type_: Type) -> Bounds | None:
-    """The size of every value of a type, where they all have the same."""
+    """The size that all values of a type have; None if they differ."""
     while is_optional(type_):
         type_ = type_.parameters[0]
     return ONE if type_ in _SCALARS else None
 
 
 class Variable(Struct, frozen=True, gc=False):
-    """What a name stands for inside of a fold."""
+    """A loop variable, or the variable of `cel.bind`."""
 
     path: Path
     size: Bounds | None
@@ -89,7 +89,7 @@ class KnownSizes:
         self._variables: dict[str, list[Variable]] = {}
 
     def learn(self, expr: Expr, size: Bounds | None, entries: Entries | None) -> None:
-        """Keep what is known; nothing is forgotten."""
+        """Note a size and entries; None changes nothing."""
         if size is not None:
             self._sizes[expr.id] = size
         if entries is not None:
@@ -103,14 +103,14 @@ class KnownSizes:
         self.learn(target, self.size(source), self.entries(source))
 
     def enter(self, name: str, variable: Variable) -> None:
-        """Let a name stand for something, until `leave`."""
+        """Declare a variable until `leave`."""
         self._variables.setdefault(name, []).append(variable)
 
     def leave(self, name: str) -> None:
         self._variables[name].pop()
 
     def variable(self, name: str) -> Variable | None:
-        """What a name stands for, if a fold around has declared it."""
+        """The variable of that name, if a fold around has declared one."""
         stack = self._variables.get(name)
         return stack[-1] if stack else None
 
@@ -119,7 +119,7 @@ class KnownSizes:
         return self._paths.get(expr.id, COMPUTED) if variable is None else variable.path
 
     def size(self, expr: Expr) -> Bounds | None:
-        """By the first of: what was learned, what is written, the path, the type, the variable."""
+        """The first of these that is known: noted, literal, by path, by type, of the variable."""
         size = self._sizes.get(expr.id)
         if size is None:
             size = of_literal(expr)

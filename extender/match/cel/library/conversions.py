@@ -101,7 +101,7 @@ def _bytes_to_string(data: bytes) -> str:
 
 
 def _double_to_int(number: float) -> int:
-    # Both bounds are left out: upstream takes their doubles for out of range.
+    # Without the bounds: upstream treats their doubles as out of range.
     if not INT_MIN < number < INT_MAX:
         raise EvaluationError("integer overflow")
     return int(number)

@@ -46,7 +46,7 @@ _LABEL_VALUE_TEXT: Final = (
     f"or '12345', regex used for validation is '({_NAME_FORMAT})?')"
 )
 
-# The same languages as in the texts, but so that nothing is tried twice.
+# The same languages as in the error texts, but possessive: no backtracking.
 _LABEL: Final = re.compile(rb"[a-z0-9][-a-z0-9]*+(?<!-)")
 _SUBDOMAIN: Final = re.compile(rb"[a-z0-9][-a-z0-9]*+(?<!-)(?:\.[a-z0-9][-a-z0-9]*+(?<!-))*+")
 _LABEL_1035: Final = re.compile(rb"[a-z][-a-z0-9]*+(?<!-)")
@@ -62,7 +62,7 @@ _PATTERN_SIZE: Final = 128  # upstream's estimate for any format
 
 
 class NamedFormat(Struct, frozen=True, gc=False):
-    """A format. `regex_size` is what upstream takes it for when it charges a validation."""
+    """A format. `regex_size` is the pattern length that upstream charges a validation for."""
 
     type_name: ClassVar[str] = "kubernetes.NamedFormat"
 
@@ -76,7 +76,7 @@ def _encoded(text: str) -> bytes:
 
 
 def _length_faults(data: bytes, limit: int, unit: str = "characters") -> list[str]:
-    # Upstream has two of this; both count bytes.
+    # Upstream has two such texts; both count bytes.
     return [f"must be no more than {limit} {unit}"] if len(data) > limit else []
 
 
@@ -102,7 +102,7 @@ def _whole(faults: Callable[[bytes], list[str]]) -> Check:
 
 
 def _prefix(faults: Callable[[bytes], list[str]]) -> Check:
-    """The check of a name that something will be appended to, so that it may end in a dash."""
+    """The check of the prefix of a generated name: it may end in a dash."""
 
     def check(text: str) -> list[str]:
         data = _encoded(text)
@@ -164,7 +164,7 @@ def _is_date(text: str) -> bool:
 
 
 def _is_datetime(text: str) -> bool:
-    # What is behind a second T is not looked at.
+    # Upstream ignores everything behind a second T.
     day, *times = text.replace("T", "t").replace("Z", "z").split("t", 2)
     match = _TIME.fullmatch(times[0]) if times else None
     if match is None or not _is_date(day):

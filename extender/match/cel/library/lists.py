@@ -1,4 +1,4 @@
-"""Functions on lists, and the step by which a fold builds a map."""
+"""Functions of lists, and how a macro adds an entry to a map."""
 
 from collections.abc import Hashable, Iterator
 from typing import Final
@@ -39,14 +39,14 @@ Entries = dict[Hashable, Value]
 
 
 def insert(entries: Entries, key: Value, value: Value) -> None:
-    """Add an entry in place: for a map that nobody else has seen yet."""
+    """Add an entry in place; the caller must be the only one that holds the map."""
     if find(entries, key) is not MISSING:
         raise EvaluationError(f"insert failed: key {shown(key)} already exists")
     entries[map_key(key)] = value
 
 
 def insert_all(entries: Entries, added: Entries) -> None:
-    """Add entries in place: for a map that nobody else has seen yet."""
+    """Add entries in place; the caller must be the only one that holds the map."""
     for key, value in added.items():
         insert(entries, from_key(key), value)
 
@@ -90,7 +90,7 @@ def _flatten(items: list[Value], depth: int = 1) -> list[Value]:
     steps = 0
     while open_lists:
         for item in open_lists[-1]:
-            steps += 1  # empty lists inside of lists are work too, though nothing is built
+            steps += 1  # empty inner lists take time too, though they add nothing
             bound_items(steps)
             if type(item) is list and len(open_lists) <= depth:
                 open_lists.append(iter(item))

@@ -18,7 +18,7 @@ from extender.match.cel.values import INT_MAX, Value, size
 
 _V4: Final = 32
 _V6: Final = 128
-_MAPPED: Final = 0xFFFF  # an IPv6 address above its last 32 bits, if it stands for an IPv4 one
+_MAPPED: Final = 0xFFFF  # the upper 96 bits of an IPv4-mapped IPv6 address
 _PREFIX_LENGTH: Final = re.compile("[1-9][0-9]*|0")
 _INT_DIGITS: Final = 19
 
@@ -41,7 +41,7 @@ class Ip(Struct, frozen=True, gc=False):
 
 
 class Cidr(Struct, frozen=True, gc=False):
-    """An address and how many of its bits name the network; the others need not be zero."""
+    """An address and a prefix length; the host bits need not be zero."""
 
     type_name: ClassVar[str] = "net.CIDR"
 
@@ -156,7 +156,7 @@ def _contains_ip_string(cidr: Cidr, text: str) -> bool:
     try:
         ip = _parse_ip(text)
     except EvaluationError:
-        raise EvaluationError("no such overload") from None  # sic
+        raise EvaluationError("no such overload") from None  # upstream's text
     return _contains_ip(cidr, ip)
 
 

@@ -1,6 +1,6 @@
-"""Operators, and the functions that every type of value has a share in: `size`, `type`, `dyn`.
+"""Operators, and the functions that take values of many types: `size`, `type` and `dyn`.
 
-Arithmetic is 64 bits wide: an overflow is an error. NaN has no place in an order. The planner
+Arithmetic is 64 bits wide, and an overflow is an error. To order NaN is an error. The planner
 handles `&&`, `||`, `?:`, fields and indices itself, so these have no `run`.
 """
 
@@ -168,7 +168,7 @@ def _estimate_conditional(condition: Operand, yes: Operand, no: Operand) -> Esti
     return Estimate(cost, yes.size | no.size, entries, covers_operands=True)
 
 
-# What `<`, `<=`, `>` and `>=` compare, in upstream's order, with the end of the overload's id.
+# The overloads of `<`, `<=`, `>` and `>=` in upstream's order, by the suffix of their id.
 _ORDERED: Final[Mapping[str, str]] = {
     "bool": "(bool, bool)",
     "int64": "(int, int)",

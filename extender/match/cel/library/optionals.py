@@ -17,7 +17,9 @@ from extender.match.cel.values import (
 )
 
 _ZEROS: Final = frozenset({bool, int, Uint, float, str, bytes, list, dict, Duration, type(None)})
-_FIRST_INSTANT: Final = -62_135_596_800_000_000_000  # of year 1; the epoch is no zero
+_FIRST_INSTANT: Final = (
+    -62_135_596_800_000_000_000
+)  # of year 1, Go's zero time; the epoch is not zero
 
 
 def _of_non_zero(value: Value) -> OptionalValue:

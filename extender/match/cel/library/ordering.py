@@ -32,12 +32,12 @@ _KINDS: Final[Mapping[str, str]] = {
     "timestamp": "google.protobuf.Timestamp",
     **{name: name for name in ("string", "bytes")},
 }
-# Go sorts up to this many elements by insertion, which shows where NaN is among them.
+# Go sorts up to this many elements by insertion, and with NaN the algorithm shows in the result.
 _INSERTION_SIZE: Final = 12
 
 
 def _compare(a: Value, b: Value) -> int | None:
-    """-1, 0 or 1; None where there is no order: NaN, and types that have nothing in common."""
+    """-1, 0 or 1; None for NaN and for types that cannot be compared."""
     kinds = {type(a), type(b)}
     if len(kinds) > 1:
         if not kinds <= _NUMBERS:
@@ -51,7 +51,7 @@ def _compare(a: Value, b: Value) -> int | None:
 
 
 def _is_uniform(items: Sequence[Value]) -> bool:
-    """Whether all elements have one type, so that Python's own comparison is CEL's."""
+    """Whether all elements have one type, for which Python compares as CEL does."""
     kinds = set(map(type, items))
     return len(kinds) == 1 and kinds <= _ORDERED
 
@@ -104,7 +104,7 @@ def _sum_of(
 def _sum_of_doubles(items: Sequence[Value]) -> float:
     if any(type(item) is not float for item in items):
         raise EvaluationError("no such overload")
-    # Not sum(): it corrects for what rounding has lost.
+    # Not sum(): newer Pythons compensate for rounding errors.
     return functools.reduce(operator.add, items, 0.0)
 
 
@@ -115,7 +115,7 @@ def _sort(items: list[Value]) -> list[Value]:
 def _sort_by(items: list[Value], keys: list[Value]) -> list[Value]:
     """The items in the order of their keys; what has equal keys keeps its order.
 
-    Upstream's order of equal keys is the same up to twelve elements, then anything.
+    Upstream sorts stably up to twelve elements only.
     """
     if len(items) != len(keys):
         raise EvaluationError(

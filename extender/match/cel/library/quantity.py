@@ -62,7 +62,7 @@ class Quantity:
         if not isinstance(other, Quantity):
             return False
         if other.computed:
-            # Upstream does not know its own sums when they are on the right.
+            # Upstream's equality does not accept a computed quantity on the right.
             raise EvaluationError("no such overload")
         return self.amount == other.amount
 
@@ -103,7 +103,7 @@ def _decimal_exponent(suffix: str) -> int:
 
 
 def _fits(digits: int, scale: int, binary: int | None) -> bool:
-    """Whether upstream keeps so many digits in 64 bits: it guesses, and is cautious."""
+    """Whether upstream keeps so many digits in 64 bits; it decides by the count alone."""
     if binary is None:
         return digits <= _FIXED_DIGITS and scale >= _NANO
     return digits + binary * 3 // 10 <= _BINARY_FIXED_DIGITS and scale == 0

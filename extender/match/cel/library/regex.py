@@ -1,4 +1,4 @@
-"""Regular expressions: those of Go, in the time and the memory of RE2."""
+"""Regular expressions of Go's dialect, run by RE2 in linear time and bounded memory."""
 
 import contextlib
 import functools
@@ -39,7 +39,7 @@ class Pattern:
         self._said = said
         self._expression = expression
         self.size: int = expression.programsize
-        # The most that it takes, however many texts it has searched.
+        # The most memory that it takes, however many texts it searches.
         self.bytes = len(said) + self.size * _BYTES_PER_INSTRUCTION + memory
 
     def matches(self, text: str) -> bool:
@@ -75,7 +75,7 @@ class Pattern:
         encoded, last_end = _encoded(text), -1
         for start, end in self._spans(encoded) if limit else ():
             if start == end == last_end:
-                continue  # nothing, right behind a match
+                continue  # an empty match right behind a match
             found.append(encoded[start:end].decode())
             if len(found) == limit:
                 break
@@ -132,11 +132,11 @@ def compile_pattern(text: str) -> Pattern:
                 raise refused(_TOO_LARGE, text) from None
             memory = min(4 * memory, _MAX_MEMORY)
         else:
-            re2.purge()  # re2 would keep 128 of them, whatever they take
+            re2.purge()  # re2's own cache would keep 128 of them, of any size
             return Pattern(said, expression, memory)
 
 
-# Its size is asked for before it runs.
+# The work is computed from the pattern's size right before it runs, so one is enough.
 _last_pattern: Final = functools.lru_cache(maxsize=1)(compile_pattern)
 
 
@@ -165,7 +165,7 @@ def _legal(pattern: str) -> Pattern:
 
 
 def _search_cost(text: Operand, pattern: Operand) -> Bounds:
-    """One more character, lest an empty text is searched for nothing."""
+    """One more character, so that an empty text is not free."""
     return (text.size + ONE).scaled(TRAVERSAL) * pattern.size.scaled(REGEX)
 
 
@@ -178,7 +178,7 @@ def _charge_search(text: Value, pattern: Value, *_: Value) -> int:
 
 
 def search_steps(length: int, pattern_size: int) -> int:
-    """The steps of searching a text, if the regular expression does not make it easy."""
+    """The steps of searching a text in the worst case."""
     return length * pattern_size >> 7
 
 
@@ -197,7 +197,7 @@ def _pattern_size(pattern: str) -> int:
     try:
         return _last_pattern(pattern).size
     except EvaluationError as error:
-        if _TOO_LARGE in str(error):  # to find that out takes as long as an evaluation may
+        if _TOO_LARGE in str(error):  # compiling so far takes as long as a whole evaluation may
             raise CostLimitError(COST_LIMIT_EXCEEDED) from None
         return 0
 
@@ -209,7 +209,7 @@ _SEARCHED: Final = Work(30, _searching_steps)
 FUNCTIONS: Final[tuple[Function, ...]] = (
     function(
         "matches",
-        # Upstream has no rule for the global one.
+        # Upstream prices only the method.
         overload("matches", "(string, string) -> bool", _matches),
         overload(
             "matches_string",

@@ -1,4 +1,4 @@
-"""Semantic versions: the strict parser of blang/semver v4, and what `normalize` forgives."""
+"""Semantic versions: the strict parser of blang/semver v4, and the `normalize` option."""
 
 import re
 import struct
@@ -13,7 +13,7 @@ from extender.match.cel.library.functions import Function, function, overload
 from extender.match.cel.library.quoting import quoted
 from extender.match.cel.values import COST_LIMIT_EXCEEDED, INT_MAX, UINT_MAX
 
-# What nearly every version is; all its numbers are below 2^64.
+# Nearly every version looks like this; all its numbers are below 2^64.
 _RELEASE: Final = re.compile(r"(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})")
 _RELEASE_ORDER: Final = struct.Struct(">QQQB").pack
 _LAST: Final = 0xFF
@@ -21,7 +21,7 @@ _DIGITS: Final = re.compile(r"[0-9]*")
 _IDENTIFIER: Final = re.compile(r"[0-9A-Za-z-]*")
 _UINT_DIGITS: Final = 20
 _WORD: Final = 8
-# Twice the longest expression: a comparison costs 1, however long the versions are.
+# Twice the longest expression. A comparison costs 1 for any length, so the length is bounded.
 _MAX_LENGTH: Final = 20_000
 
 
@@ -136,7 +136,7 @@ def _compare(a: Semver, b: Semver) -> int:
 
 
 def _wrapped(number: int) -> int:
-    # Go turns the 64 bits of an unsigned integer into a signed one as they are.
+    # Go's conversion from uint64 to int64 wraps.
     return number if number <= INT_MAX else number - UINT_MAX - 1
 
 

@@ -1,4 +1,4 @@
-"""Lists taken as sets, and what it means that an element is in a list.
+"""Functions that treat lists as sets, and `distinct`.
 
 Elements of one simple type are looked up by hash; upstream compares all with all.
 """
@@ -40,7 +40,7 @@ def _are_hashed(*lists: Sequence[Value]) -> bool:
 
 
 def _remember(known: set[Value], item: Value) -> None:
-    if item == item:  # NaN equals nothing, but Python finds the very same object
+    if item == item:  # NaN equals nothing, but a set finds the same object
         known.add(item)
 
 

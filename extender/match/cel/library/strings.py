@@ -35,13 +35,13 @@ from extender.match.cel.library.estimates import (
 from extender.match.cel.library.functions import Function, function, overload
 from extender.match.cel.values import Value, bound_items, bound_text, shown, size
 
-# What Go takes for white space; Python would strip U+001C to U+001F as well.
+# Go's white space; Python would strip U+001C to U+001F as well.
 _SPACE: Final = (
     "\t\n\v\f\r \x85\xa0\u1680"
     + "".join(map(chr, range(0x2000, 0x200B)))
     + ("\u2028\u2029\u202f\u205f\u3000")
 )
-# The backslash comes first: the others bring one.
+# The backslash comes first: the other escapes contain one.
 _ESCAPES: Final[Mapping[str, str]] = {
     "\\": r"\\",
     "\a": r"\a",
@@ -91,7 +91,7 @@ def _last_index_up_to(text: str, part: str, last: int) -> int:
     end = min(last + len(part), len(text))
     if len(part) <= _SHORT:
         return text.rfind(part, 0, end)
-    # Searching backwards takes the product of both lengths, forwards their sum.
+    # rfind() takes the product of both lengths, find() their sum.
     found = text[:end][::-1].find(part[::-1])
     return end - found - len(part) if found >= 0 else -1
 
@@ -180,7 +180,7 @@ def _times(whole: int, part: int) -> int:
 
 
 def _longest(whole: int, old: Bounds, new: Bounds) -> tuple[int, int]:
-    """How often the text is replaced and how much is kept where the result is the longest."""
+    """For the longest result: the number of replacements and the characters that stay."""
     if old.least == 0:
         return min(whole + 1, LIMIT), whole
     if new.most <= old.least:
@@ -210,7 +210,7 @@ def _estimate_split(text: Operand, _: Operand, limit: Operand | None = None) -> 
 
 
 def _estimate_join(items: Operand, separator: Operand | None = None) -> Estimate:
-    # A dyn has no elements that upstream would count.
+    # For a dyn, upstream counts no elements.
     size = items.size * UNKNOWN if items.type.parameters else ZERO
     if separator is not None:
         gaps = Bounds(max(items.size.least - 1, 0), max(items.size.most - 1, 0))

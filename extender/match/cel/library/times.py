@@ -31,7 +31,7 @@ _MAX_MAGNITUDE: Final = 1 << 63
 _MAX_DIGITS: Final = 19
 _MAX_SCALE: Final = 400  # ten to this power is infinite
 
-# One digit will do for the hour, a comma for the point.
+# Go accepts an hour of one digit, and a comma for the point.
 _TIMESTAMP: Final = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?"
     r"(?:Z|([+-])([0-9]{2}):([0-9]{2}))"
@@ -55,7 +55,9 @@ def parse_duration(text: str) -> Duration:
         return Duration(0)
     total = position = 0
     while (part := _PART.match(unsigned, position)) is not None:
-        total = (total + _magnitude(*part.group(1, 2, 3))) % _UINT64  # twice the most is 0
+        total = (
+            total + _magnitude(*part.group(1, 2, 3))
+        ) % _UINT64  # wraps: twice the maximum is 0
         if total > _MAX_MAGNITUDE:
             raise _refused("Duration")
         position = part.end()
@@ -211,7 +213,7 @@ def subtract_duration(timestamp: Timestamp, duration: Duration) -> Timestamp:
 
 def time_between(a: Timestamp, b: Timestamp) -> Duration:
     """`a - b`."""
-    # The whole seconds alone must fit, too.
+    # The whole seconds alone must fit as well.
     as_int((a // _SECOND - b // _SECOND) * _SECOND)
     return Duration(as_int(a - b))
 

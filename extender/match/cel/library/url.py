@@ -1,4 +1,4 @@
-"""URLs: what Go's url.ParseRequestURI takes, and what url.Parse then finds in it."""
+"""URLs that Go's url.ParseRequestURI accepts, with the parts that url.Parse finds."""
 
 import re
 from collections.abc import Hashable
@@ -20,7 +20,7 @@ _MAX_PARAMETERS: Final = 10_000  # Go reads none if there are more
 
 
 class Url:
-    """A URL; two are equal if they are the same text once put together again."""
+    """A URL. Two are equal if their rebuilt texts are."""
 
     __slots__ = ("_parts", "_query", "_text", "escaped_path", "host", "scheme")
 
@@ -31,7 +31,7 @@ class Url:
         self.host = _decoded(parts.host)
         self.escaped_path = _decoded(parts.escaped_path())
         self._parts = parts
-        # Worked out once, when asked for: asking costs 1, however long they are.
+        # Computed once, on first use: a call costs 1 however long they are.
         self._query: Query | None = None
         self._text: bytes | None = None
 
@@ -43,7 +43,7 @@ class Url:
 
     @property
     def text(self) -> bytes:
-        """The whole, put together again."""
+        """The URL, rebuilt from its parts."""
         if self._text is None:
             self._text = self._parts.text()
         return self._text
@@ -57,7 +57,7 @@ class Url:
 
 
 def _decoded(data: bytes) -> str:
-    # Strings are Unicode here: one U+FFFD for each byte that is none, as Go counts them.
+    # One U+FFFD for each invalid byte, as Go counts them.
     return _UNDECODABLE.sub("\ufffd", readable(data))
 
 

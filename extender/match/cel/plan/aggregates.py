@@ -1,4 +1,4 @@
-"""Lists, maps and objects that an expression spells out; the first part that fails ends it."""
+"""Literals of lists, maps and objects. The first part that fails ends the evaluation of one."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import accumulate
@@ -37,7 +37,7 @@ def plan_map(scope: Scope, expr: MapExpr) -> Steps:
 
 
 def _by_entry(parts: Sequence[Code], optional: Sequence[bool]) -> Run:
-    """Each entry is entered before the next is evaluated: not every key can be entered."""
+    """Enter each entry before the next is evaluated, because a key may be refused."""
     runs = tuple(part.run for part in parts)
     keys_and_values = tuple(zip(runs[::2], runs[1::2], optional, strict=True))
     unspent = _unspent(parts)
@@ -67,7 +67,7 @@ def _constant_map(parts: Sequence[Value]) -> Code:
 
 
 def plan_struct(scope: Scope, expr: StructExpr) -> Steps:
-    """No object can be made: its type is known to the checker only."""
+    """Always fails at run time: only the checker knows the types of objects."""
     parts = yield from plan_each(field.value for field in expr.fields)
     gather, name = in_turn(parts), expr.type_name
 
@@ -83,12 +83,12 @@ def _is_constant(parts: Iterable[Code], optional: Iterable[bool]) -> bool:
 
 
 def _unspent(parts: Sequence[Code]) -> Sequence[int]:
-    """By how many parts have begun, the cost of those that have not."""
+    """At index n, the cost of the parts behind the first n."""
     return [*accumulate([part.cost for part in reversed(parts)], initial=0)][::-1]
 
 
 def in_turn(parts: Sequence[Code]) -> Run:
-    """All values, in order; where one fails, those that follow are not charged for."""
+    """All values, in order. If one fails, the cost of those behind it is taken back."""
     runs = tuple(part.run for part in parts)
     unspent = _unspent(parts)
 

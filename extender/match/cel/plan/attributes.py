@@ -1,6 +1,6 @@
-"""Variables, fields, indices, and `?:`, which upstream takes for a variable with two homes.
+"""Variables, fields and indices; and `?:`, which upstream plans as a variable as well.
 
-A chain of fields and indices costs one, and one more for each link that is applied.
+A chain such as `a.b[0]` costs 1 for the variable and 1 for each link that it applies.
 """
 
 from collections.abc import Generator, Sequence
@@ -63,14 +63,14 @@ def _is_chain(scope: Scope, expr: Expr) -> bool:
 
 
 def plan_chain(scope: Scope, request: Branch, *, unit: int) -> Steps:
-    """A variable, a `?:` or anything else, with all the links that follow it."""
+    """An expression with all the links that follow it."""
     expr = request.expr
     tested = isinstance(expr, Select) and expr.test_only
     cost = 0 if tested else unit
     base, keys = _unchained(scope, expr)
     if isinstance(base, Call) and base.function == TERNARY:
         links = yield from _plan_links(keys, tested=tested)
-        # Upstream takes back the unit of `has` though a `?:` has none.
+        # Upstream takes back the unit of `has`, though a `?:` is not charged one.
         return (yield from _plan_ternary(scope, base, (*links, *request.suffix), cost - unit))
     code = yield from _plan_base(scope, base)
     links = (*(yield from _plan_links(keys, tested=tested)), *request.suffix)
@@ -81,7 +81,7 @@ def plan_chain(scope: Scope, request: Branch, *, unit: int) -> Steps:
 
 
 def _unchained(scope: Scope, expr: Expr) -> tuple[Expr, Sequence[tuple[Expr, bool]]]:
-    """What a chain hangs on, and its keys, each with whether it is optional."""
+    """The expression that a chain starts from, and its keys, each with whether it is optional."""
     keys: list[tuple[Expr, bool]] = []
     while True:
         if isinstance(expr, Select) and expr.id not in scope.checked.names:
@@ -117,13 +117,13 @@ def _plan_base(scope: Scope, base: Expr) -> Steps:
 
 
 def refuse_types(name: str, type_: Type) -> None:
-    """Upstream takes every name of something that is a type for that of a type."""
+    """Upstream resolves a variable whose value is a type as the name of a type, and fails."""
     if type_.kind == "type" and name not in TYPE_NAMES:
         raise ProgramError(f"reference to undefined type: {name}")
 
 
 def _field(scope: Scope, base: Expr, links: Sequence[Qualifier]) -> Code | None:
-    """A field of the taint, if that is all there is."""
+    """A field of the taint, if the chain is just that."""
     if scope.checked.names.get(base.id) != "taint":
         return None
     if len(links) != 1:
@@ -161,7 +161,7 @@ def _read(variable: Variable) -> Code:
 
 
 def bound(slot: int, result: Code) -> Code:
-    """A result that may read a variable, which is evaluated then."""
+    """`cel.bind`: the variable is evaluated when the result first reads it."""
     run = result.run
 
     def bind(s: State) -> Any:

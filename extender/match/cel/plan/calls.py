@@ -1,4 +1,4 @@
-"""Calls: what can be done before the program runs, and which function runs then."""
+"""Calls: what the planner computes in advance, and which function runs later."""
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ _CONVERSIONS: Final = frozenset(
     }
 )
 _DISPATCH_STEPS: Final = 10
-# What they yield for something known is kept. Others could yield more than is worth keeping.
+# Their result for constant arguments is computed in advance. It is small, unlike that of others.
 _KEPT: Final = frozenset(
     {
         *("string_to_semver", "string_to_quantity", "string_to_ip", "string_to_cidr"),
@@ -78,7 +78,7 @@ def _operands(scope: Scope, expr: Call) -> Sequence[Expr]:
 
 
 def _folded(function: str, overloads: Sequence[str], parts: Sequence[Code]) -> Code | None:
-    """A conversion of a constant is done when the program is built."""
+    """A conversion of a constant, which upstream does when it builds the program too."""
     if function not in _CONVERSIONS or len(parts) != 1 or not parts[0].constant:
         return None
     try:
@@ -122,7 +122,7 @@ def _invocation(
 
 
 def _are_sure(scope: Scope, overload: str, parts: Sequence[Code]) -> bool:
-    """Whether the arguments are sure to have the types of the parameters."""
+    """Whether the arguments have the types of the parameters at run time, without a check."""
     if scope.sound:
         return True
     return all(
@@ -134,7 +134,7 @@ def _are_sure(scope: Scope, overload: str, parts: Sequence[Code]) -> bool:
 
 
 def _are_plain(scope: Scope, parts: Sequence[Code], types: Sequence[Type]) -> bool:
-    """Whether what is compared is sure to be of one simple type."""
+    """Whether both sides have one simple type at run time, without a check."""
     if scope.sound:
         return types[0] == types[1] and types[0].kind in ("primitive", "well_known")
     return all(map(_is_surely_text, parts))
@@ -175,14 +175,14 @@ def _membership(scope: Scope, invocation: Invocation) -> Code | None:
 
     def look_up(s: State) -> bool:
         value = run(s)
-        map_key(value)  # upstream looks it up by its hash, which not everything has
+        map_key(value)  # fails as upstream's hash look-up does
         return in_list(value, items)
 
     return compose(look_up, (part,), work=len(items))
 
 
 def _kept(invocation: Invocation) -> Code | None:
-    """A call of which everything is known has a known value, too; it is charged all the same."""
+    """A call with constant arguments, computed in advance; each run is still charged."""
     known = [part.known for part in invocation.parts]
     if invocation.overload not in _KEPT or UNKNOWN in known:
         return None

@@ -1,9 +1,9 @@
-"""What the planner makes of a node: a closure over the state of one evaluation, and its price.
+"""What a node is planned to: a closure over the state of one evaluation, and its cost.
 
 The state of an evaluation is a list: [cost, key, value, effect, steps, local...]. `cost` is
-upstream's. `steps` count the work that upstream does not charge for, or far too little.
-What a node costs whatever the data is not charged by its closure but once and in advance by the
-nearest control point above it (a branch, a term of `&&`, the body of a loop, the evaluation).
+upstream's. `steps` count work that upstream does not charge for, or far too little. The fixed cost
+of a node is charged once and in advance by the nearest control point above it (a branch, a term of
+`&&`, the body of a loop, the evaluation), and not by its own closure.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,22 +33,22 @@ class Code(Struct, frozen=True, eq=False):
     """A node, planned."""
 
     run: Run
-    cost: int = 0  # charged in advance, by whoever runs it
+    cost: int = 0  # charged in advance, by the caller
     work: int = 0  # steps of one run that the cost does not cover
-    depth: int = 1  # how many calls deep a run gets
-    slot: int = NO_SLOT  # where in the state the value lies ready
+    depth: int = 1  # how many Python calls deep a run gets
+    slot: int = NO_SLOT  # of the state, if that already holds the value
     known: Value = UNKNOWN  # the value, if it is always the same
-    constant: bool = False  # known, free, and a constant for upstream as well
-    charges_itself: bool = False  # when it has run
+    constant: bool = False  # known, free, and a constant in upstream's plan too
+    charges_itself: bool = False  # right after it has run
 
     @property
     def is_free(self) -> bool:
-        """Whether it can be run as often as one likes, were it not for the steps."""
+        """Whether a run costs nothing, so that only steps can bound a loop over it."""
         return not self.cost and not self.charges_itself
 
 
 def constant(value: Value) -> Code:
-    """A node that upstream takes for a constant."""
+    """A node that is a constant in upstream's plan."""
     return Code(lambda _: value, known=value, constant=True)
 
 
@@ -60,7 +60,7 @@ def compose(
     work: int = 0,
     later: Sequence[Code] = (),
 ) -> Code:
-    """A node that always runs its parts, and charges for those that it runs later by itself."""
+    """A node that always runs `parts`; those of `later` it charges itself, when it runs them."""
     return Code(
         run,
         cost + sum([part.cost for part in parts]),
@@ -70,7 +70,7 @@ def compose(
 
 
 def charged(code: Code, cost: int) -> Code:
-    """The same with something to pay for beside."""
+    """The same code at a higher cost."""
     return Code(code.run, code.cost + cost, code.work, code.depth, code.slot, code.known)
 
 
@@ -82,13 +82,13 @@ def spend(s: State, steps: int) -> None:
 
 
 def caught(s: State, error: EvaluationError) -> str:
-    """What a failure says that does not end the evaluation; it took some work to get here."""
+    """The text of an absorbed error; raising and catching it counts as steps."""
     spend(s, _FAILURE_STEPS)
     return str(error)
 
 
 def padded(code: Code) -> Code:
-    """The code for use in a loop: every run counts the work that its cost does not cover."""
+    """The code for the body of a loop: each run counts the steps that its cost does not cover."""
     run, work = code.run, code.work
     if code.is_free:
         work += _FREE_STEPS
@@ -105,13 +105,16 @@ def padded(code: Code) -> Code:
 
 
 def over_limit(s: State) -> CostLimitError:
-    """The end of an evaluation whose cost went over the limit in steps of one."""
+    """The error of an evaluation that went over the limit one unit at a time."""
     s[0] = COST_LIMIT + 1
     return CostLimitError(COST_LIMIT_EXCEEDED)
 
 
 def metered(code: Code, *, units: bool) -> Code:
-    """A node that charges for itself, once it has run, as upstream does; by units: one by one."""
+    """A node that charges its own cost right after it has run, as upstream does.
+
+    With `units` upstream charges it one unit at a time, and so stops at the limit exactly.
+    """
     run, cost = code.run, code.cost
 
     def charged(s: State) -> Any:

@@ -1,4 +1,4 @@
-"""A checked expression into closures."""
+"""Turns a checked expression into closures."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
@@ -26,7 +26,7 @@ from extender.match.cel.syntax.ast import (
 )
 from extender.match.cel.values import Uint
 
-# Python allows a thousand calls inside of one another; what calls us needs some of them.
+# Python's stack has room for 1,000 nested calls, and our callers need some of them.
 MAX_NESTING: Final = 600
 
 
@@ -34,14 +34,14 @@ class Plan(Struct, frozen=True):
     """A program, ready to run."""
 
     run: Run
-    cost: int  # whatever the data
+    cost: int  # the fixed part, charged before it runs
     locals: tuple[None, ...]  # of its state
     fields: frozenset[int]  # of the taint that it reads, by their slots
     bytes: int  # of memory, regular expressions included
 
 
 def plan(checked: Checked, *, exact: bool = False) -> Plan:
-    """Raises ProgramError. An exact plan is slower and ends right where upstream would."""
+    """Raises ProgramError. An exact plan is slower and stops at the limit as upstream does."""
     scope = Scope(checked, exact=exact)
     code = _planned(scope, checked.root)
     if code.depth > MAX_NESTING:
@@ -52,7 +52,7 @@ def plan(checked: Checked, *, exact: bool = False) -> Plan:
 
 
 def _planned(scope: Scope, root: Expr) -> Code:
-    """Handlers are generators on a stack of their own, so that no nesting is too deep."""
+    """Handlers are generators on an explicit stack: no recursion, so no depth is too much."""
     stack = [_handler(scope, root)]
     code: Code | None = None
     while True:

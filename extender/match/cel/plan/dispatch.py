@@ -1,4 +1,4 @@
-"""Which function a call runs: known in advance, or found by the types that its arguments have."""
+"""Finds the overload of a call by the run-time types of its arguments."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import NoneType
@@ -35,7 +35,7 @@ _GO_TYPES: Final[Mapping[type, str]] = {
     TypeValue: "*types.Type",
 }
 
-# No list or map, and nothing with type variables.
+# Types that are decided by the class of a value alone.
 _SIMPLE: Final[Mapping[str, type]] = {
     "bool": bool,
     "int": int,
@@ -46,7 +46,7 @@ _SIMPLE: Final[Mapping[str, type]] = {
     "google.protobuf.Duration": Duration,
     "google.protobuf.Timestamp": Timestamp,
 }
-# What is accepted where upstream does not look at the elements first.
+# Upstream does not check the elements before it calls these.
 _UNGUARDED: Final[Mapping[str, tuple[Type, ...]]] = {"list_flatten": (list_of(DYN),)}
 
 
@@ -58,7 +58,7 @@ def go_type(value: Value) -> str:
 
 
 def accepts(parameter: Type, value: Value) -> bool:
-    """Whether a value may be an argument; of lists and maps, the first entry decides."""
+    """Whether a value fits a parameter. For lists and maps the first entry decides."""
     while parameter.kind not in ("dyn", "var"):
         if parameter.name != type_name(value):
             return False
@@ -75,7 +75,7 @@ def accepts(parameter: Type, value: Value) -> bool:
 
 
 def dispatcher(function: str, overloads: Sequence[str]) -> Callable[..., Any]:
-    """A function that takes the first of the overloads that accepts the arguments.
+    """A function that calls the first overload that accepts the arguments.
 
     With one implementation for all overloads, it does not matter which of them the checker chose.
     An overload that nothing can run accepts no argument.

@@ -1,6 +1,7 @@
-"""Macros over lists and maps: which loop they become.
+"""Macros over lists and maps, planned as loops.
 
-No accumulator is kept, for what each macro does with it is known.
+A fold of cel-go has an accumulator. These loops have none, because the use of it by each macro is
+known.
 """
 
 from collections.abc import Generator
@@ -39,7 +40,7 @@ def plan_fold(scope: Scope, expr: Fold) -> Steps:
     loop = loop_over(source, scope.type_of(expr.range), slots, sound=scope.sound)
     run = _loop(scope, expr, loop, predicate, element)
     body = [element]
-    if predicate is not None:  # an iterator asks it
+    if predicate is not None:  # runs inside an iterator
         body.append(Code(predicate.run, depth=predicate.depth + 1))
     return scope.settle(compose(run, (source,), later=body))
 
@@ -55,7 +56,7 @@ def _plan_bind(scope: Scope, expr: Fold) -> Steps:
 
 
 def _plan_body(scope: Scope, expr: Fold) -> _Body:
-    """What is asked of each element, if it is asked beside, and what is done with it."""
+    """The filter of the elements, if there is one, and what is computed for each."""
     step = cast(Call, expr.step)
     if expr.macro in ("all", "exists", "exists_one"):
         verdict = yield step.args[expr.macro != "exists_one"]
@@ -67,14 +68,14 @@ def _plan_body(scope: Scope, expr: Fold) -> _Body:
 
 
 def _growth(step: Call) -> tuple[Expr | None, Call]:
-    """The predicate of a step, if there is one, and the call by which the result grows."""
+    """The filter of a step, if there is one, and the call that adds to the result."""
     if step.function != "_?_:_":
         return None, step
     return step.args[0], cast(Call, step.args[1])
 
 
 def _plan_element(scope: Scope, growth: Call) -> Steps:
-    """What a list or a map grows by, with the cost of that call."""
+    """What each element adds to the list or map, with the cost of adding it."""
     addition = growth.args[-1]
     if isinstance(addition, ListExpr) and growth.function == "_+_":
         element = yield addition.elements[0]

@@ -1,8 +1,8 @@
-"""How a function is called: in which order its arguments are evaluated, what is charged when.
+"""How a function is called: when its arguments are evaluated, and what is charged.
 
-All arguments of a call with one or two of them are evaluated, whatever they yield, and the call is
-charged for. A call of more than two stops at the first that fails; then it is charged for only if
-that was the last.
+A call with one or two arguments evaluates all of them, even if one fails, and is charged. A call
+with more stops at the first that fails, and is charged only if that was the last one. `general`
+calls functions of any shape; the other closures do the same for common shapes, with less work.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,13 +22,13 @@ class Invocation(Struct, frozen=True):
     """A call, ready to be made into a closure."""
 
     function: str
-    overload: str  # empty where several are possible
+    overload: str  # empty if several fit
     call: Callable[..., Any]
     parts: tuple[Code, ...]
     charge: Charge
     work: Work
     in_order: bool  # stops at the first argument that fails
-    texts: tuple[bool, ...]  # which arguments are sure to be strings
+    texts: tuple[bool, ...]  # which arguments are always strings
 
 
 def general(invocation: Invocation) -> Run:
@@ -60,7 +60,7 @@ def general(invocation: Invocation) -> Run:
 
 
 def price_of_failure(charge: Charge, values: Sequence[Any], error: EvaluationError) -> int:
-    """What is charged beside the fixed charge if an argument failed."""
+    """The charge beyond the fixed one if an argument failed."""
     if charge.by_arguments is not None:
         return charge.by_arguments(*values)
     return charge.by_result(error) if charge.by_result is not None else 0
@@ -129,7 +129,7 @@ def _shaped(invocation: Invocation) -> Run | None:
 
 
 def _compared(part: Code, text: Any, *, equal: bool) -> Run:
-    """A string with one that is known."""
+    """A string compared with a constant."""
     run, slot, length = part.run, part.slot, len(text)
 
     def compare_slot(s: State) -> bool:
@@ -153,7 +153,7 @@ def _compared(part: Code, text: Any, *, equal: bool) -> Run:
 
 
 def _fixed(invocation: Invocation) -> Run:
-    """A charge that is known in advance, and arguments of which only the first is not known."""
+    """A fixed charge, and constant arguments but for the first."""
     first, *others = invocation.parts
     run, slot, call = first.run, first.slot, invocation.call
     if not others:
@@ -181,7 +181,7 @@ def _refunding(run: Run, call: Any, known: list[Any], refund: int) -> Run:
 
 
 def _priced(invocation: Invocation, price: Callable[..., int]) -> Run:
-    """A charge by the arguments, of which only the first is not known."""
+    """A charge by the arguments, which are constant but for the first."""
     first, *others = invocation.parts
     run, call, known = first.run, invocation.call, [part.known for part in others]
     if invocation.in_order:
@@ -212,7 +212,7 @@ def _priced(invocation: Invocation, price: Callable[..., int]) -> Run:
 
 
 def _two(invocation: Invocation) -> Run:
-    """Two arguments, both of which are evaluated whatever they yield."""
+    """Two arguments; both are evaluated even if one fails."""
     left, right = (part.run for part in invocation.parts)
     call, price = invocation.call, invocation.charge.by_arguments
     if price is not None:
@@ -243,7 +243,7 @@ def _two_priced(left: Run, right: Run, call: Callable[..., Any], price: Callable
 
 
 def _attempt(run: Run, s: State) -> Any:
-    """What there is, or why there is nothing: it has its price in either case."""
+    """The value or the error: the call is charged in either case."""
     try:
         return run(s)
     except EvaluationError as error:

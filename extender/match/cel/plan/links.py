@@ -1,4 +1,4 @@
-"""The links of a chain: what `.field`, `[key]`, `.?field` and `[?key]` find in a value."""
+"""The links of a chain: `.field`, `[key]`, `.?field` and `[?key]`."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -26,7 +26,7 @@ KEY_TYPES: Final = frozenset({str, int, Uint, bool, float})
 
 
 class Qualifier(Struct, frozen=True):
-    """One link of a chain; `tested` if only its presence is asked for."""
+    """One link of a chain; `tested` for the last link inside `has()`."""
 
     key: Code
     optional: bool = False
@@ -44,7 +44,7 @@ def _get(value: Value, key: Value) -> Value:
 
 
 def _look_up(value: Value, key: Value) -> Value:
-    """What there is, or MISSING."""
+    """The value of a key, or MISSING."""
     if type(key) not in KEY_TYPES:
         raise EvaluationError(f"invalid qualifier type: {go_type(key)}")
     if type(value) is dict:
@@ -66,7 +66,7 @@ def linked(base: Code, base_type: Type, links: Sequence[Qualifier], *, sound: bo
 
 
 def _walk(base: Run, links: Sequence[Qualifier]) -> Run:
-    """All links, one after the other; once one is optional, those that follow are, too."""
+    """Apply all links in order; behind an optional one, all are optional."""
     tested = links[-1].tested
     followed = tuple(
         (link.key.run, link.key.cost, link.optional) for link in links if not link.tested
@@ -102,7 +102,7 @@ def _walk(base: Run, links: Sequence[Qualifier]) -> Run:
 
 
 def _indexed(base: Code, key: Code, *, is_list: bool) -> Code:
-    """One index into what is sure to be a list or a map; all of its cost is known in advance."""
+    """One index into a value that is always a list or a map: its cost is fixed."""
     get_base, get_key, refund = base.run, key.run, 1 + key.cost
     get = index_list if is_list else _get
     place: Any = key.known

@@ -1,4 +1,4 @@
-"""`&&`, `||`, and `or`, `orValue` of optionals: what need not be evaluated, is not charged for."""
+"""`&&`, `||`, and `or`, `orValue` of optionals: a skipped operand is not charged."""
 
 from collections.abc import Sequence
 from typing import Any, Final, cast
@@ -11,12 +11,12 @@ from extender.match.cel.plan.scope import Scope, Steps
 from extender.match.cel.syntax.ast import Call, Expr
 from extender.match.cel.values import OptionalValue
 
-# What decides at once, by operator.
+# The value that decides at once, by operator.
 DECISIVE: Final = {"_&&_": False, "_||_": True}
 
 
 def plan_logic(scope: Scope, expr: Call) -> Steps:
-    """A chain of one operator is one node: it evaluates from left to right all the same."""
+    """A chain such as `a && b && c` becomes one node, evaluated from left to right."""
     terms = []
     for operand in _operands(expr):
         term = yield operand
@@ -46,7 +46,7 @@ def _operands(expr: Call) -> Sequence[Expr]:
 
 
 def strict(scope: Scope, term: Code) -> Code:
-    """A term that fails if it is no bool."""
+    """A term that fails unless it is a bool."""
     if scope.sound:
         return term
     run = term.run
@@ -126,7 +126,7 @@ def _many(terms: Sequence[Code], stop: bool) -> Run:
 
 
 def plan_or(scope: Scope, expr: Call) -> Steps:
-    """The alternative is evaluated only if the optional has no value; both are free."""
+    """The alternative is evaluated only if the optional is empty; the call itself is free."""
     optional = yield cast(Expr, expr.target)
     alternative = yield expr.args[0]
     get, run, cost = optional.run, alternative.run, alternative.cost

@@ -1,7 +1,7 @@
 """The loops that macros become.
 
-An element that fails does not end a loop, as it does not upstream: what follows is still charged
-for. `all` and `exists` may yet find what decides; the others fail in the end.
+As upstream, an element that fails does not end a loop: the others are still evaluated and charged.
+Then `all` and `exists` fail unless another element decided, and all other macros fail.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -19,14 +19,14 @@ from extender.match.cel.values import COST_LIMIT, NO_SUCH_OVERLOAD, Value, from_
 _END: Final = object()
 
 
-_READ: Final = 1  # the accumulator is read, as any variable
+_READ: Final = 1  # reading the accumulator, as any variable
 
 
-_COUNT: Final = 2  # it is read, and added to or compared
+_COUNT: Final = 2  # reading it, and adding to it or comparing it
 
 
 class Loop(Struct, frozen=True):
-    """What is iterated over, and the slot of the variable; a second one is set by the iterator."""
+    """An iterable, and the slot of the variable. The iterable itself sets a second variable."""
 
     items: Run
     slot: int
@@ -69,7 +69,7 @@ def deciding(loop: Loop, predicate: Code, *, stop: bool) -> Run:
     """`exists` (stops at true) and `all` (at false)."""
     items, slot = loop.items, loop.slot
     holds = predicate.run
-    # Before each element upstream asks whether to go on, one that follows the decision included.
+    # Upstream checks the condition before each element, and once more behind the decisive one.
     asking = 3 if stop else 2
     per_element = asking + _READ + predicate.cost
 
@@ -124,10 +124,10 @@ def counting(loop: Loop, predicate: Code) -> Run:
 
 
 def asking(loop: Loop, predicate: Code, failure: int) -> Loop:
-    """A loop over those elements only for which a predicate holds.
+    """A loop over the elements for which a predicate holds.
 
-    The state keeps at `failure` why the loop must fail: the last time that the predicate failed, or
-    else the first time that an element did.
+    Slot `failure` has the error of the whole loop: the last one of the predicate, else the first
+    one of an element.
     """
     items, slot = loop.items, loop.slot
     holds, per_element = predicate.run, predicate.cost

@@ -1,4 +1,4 @@
-"""Regular expressions that are constants: compiled when the program is built."""
+"""Constant regular expressions, compiled when the program is built."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -15,12 +15,12 @@ from extender.match.cel.values import NO_SUCH_OVERLOAD, Value, size
 
 _FUNCTIONS: Final = frozenset({"matches", "find", "findAll"})
 _SHORT: Final = 1024
-# Of all together, in instructions: half a second, and a few megabytes that a program keeps.
+# Instructions of all patterns of a program: half a second to compile, and a few megabytes.
 _MAX_PATTERN_SIZE: Final = 250_000
 
 
 def plan_pattern(scope: Scope, invocation: Invocation) -> Code | None:
-    """Such a call stops at the first argument that fails, however few it has."""
+    """Upstream replaces such a call by one that stops at the first argument that fails."""
     if invocation.function not in _FUNCTIONS or not invocation.parts[1].constant:
         return None
     text = invocation.parts[1].known

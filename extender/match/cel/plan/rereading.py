@@ -1,8 +1,8 @@
-"""What becomes of an optional value when a variable that holds it is read.
+"""How reading a variable changes an optional value.
 
-Upstream takes the value out, turns it into a Go value and that back into a CEL value. Not
-everything comes back as it was: a type is its name then, an optional inside is gone, and objects of
-Kubernetes' libraries cannot come back at all, which shows when the value is asked for.
+Upstream converts the value inside to a Go value and back to CEL. The conversion is lossy: a type
+becomes its name, a nested optional is unwrapped, and an object of Kubernetes' libraries becomes an
+error, which is raised when the value is used.
 """
 
 from collections.abc import Mapping
@@ -35,14 +35,14 @@ _GO_TYPES: Final[Mapping[str, str]] = {
 
 
 def survives_reading(type_: Type) -> bool:
-    """Whether values of a static type come back as they were."""
+    """Whether reading a variable keeps values of this static type."""
     if is_optional(type_):
         return type_.parameters[0].kind in _PLAIN_KINDS
     return type_.kind != "dyn"
 
 
 def reread(value: Value) -> Value:
-    """The value that comes back."""
+    """The value as upstream reads it."""
     if type(value) is not OptionalValue or not value.present or type(value.value) in _PLAIN:
         return value
     return OptionalValue(_converted(value.value))
@@ -53,7 +53,7 @@ def _converted(value: Value) -> Value:
         value = value.value
     if type(value) is TypeValue:
         return value.name
-    if type(value) is EvaluationError:  # it could not come back before
+    if type(value) is EvaluationError:  # a conversion failed before
         go_type: str | None = "*errors.errorString"
     else:
         go_type = _GO_TYPES.get(type_name(value))
@@ -63,7 +63,7 @@ def _converted(value: Value) -> Value:
 
 
 def taken(value: Value) -> Value:
-    """What was in an optional, unless it could not come back."""
+    """The value out of an optional; raises the error if its conversion failed."""
     if type(value) is EvaluationError:
         raise EvaluationError(str(value))
     return value

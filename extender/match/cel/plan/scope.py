@@ -1,4 +1,4 @@
-"""What is known while an expression is planned: its types, the variables in scope, the mode."""
+"""What the planner knows about an expression: its types, the variables in scope, the mode."""
 
 from collections.abc import Generator, Iterable, Iterator
 from typing import Final, TypeAlias
@@ -14,16 +14,16 @@ from extender.match.cel.types import Type, is_optional
 
 
 class Branch(Struct, frozen=True):
-    """A request to plan a branch of `?:` or a key: chains cost one less there.
+    """A request to plan a branch of `?:` or a key, where a chain costs one less.
 
-    `suffix` are the links that follow the `?:` and apply to whichever branch is taken.
+    `suffix` are the links behind the `?:`, which apply to the branch that is taken.
     """
 
     expr: Expr
     suffix: tuple[Qualifier, ...] = ()
 
 
-# A handler asks for the codes of the nodes below its own, so that no nesting is too deep.
+# A handler yields requests for the nodes below its own and is sent their codes.
 Steps: TypeAlias = Generator[Expr | Branch, Code, Code]
 
 
@@ -37,14 +37,14 @@ def plan_each(exprs: Iterable[Expr]) -> Generator[Expr | Branch, Code, list[Code
 
 
 class Variable(Struct, frozen=True):
-    """Where a variable lies in the state; `init` is evaluated when it is read first."""
+    """The slot of a variable; `init` is evaluated on the first read."""
 
     slot: int
     init: Code | None = None
 
 
 class ProgramError(Exception):
-    """A constant that makes no sense; found when the program is built."""
+    """An invalid constant, found when the program is built."""
 
 
 class Scope:
@@ -54,11 +54,11 @@ class Scope:
         self.checked: Final = checked
         self.slots = FIRST_LOCAL
         self.patterns: Final[list[Pattern]] = []  # regular expressions that are constants
-        self.fields: Final[set[int]] = set()  # of the taint, by their slots, that are read
+        self.fields: Final[set[int]] = set()  # of the taint that are read, by their slots
         # In an exact plan each node charges for itself as soon as it has run.
         self._exact: Final = exact
-        # Whether values are sure to have their static types: with dyn they need not, not even
-        # where the static type is not dyn.
+        # Whether all values have their static types. With a dyn anywhere in the expression they may
+        # not, even where the static type is another.
         self.sound: Final = _is_sound(checked)
         self._variables: Final[dict[str, list[Variable]]] = {}
 
@@ -79,7 +79,7 @@ class Scope:
         return self._variables[name][-1]
 
     def settle(self, code: Code, *, units: bool = False) -> Code:
-        """The code of a node that is complete; `units` if it is charged in steps of one."""
+        """The finished code of a node; `units` if upstream charges it one unit at a time."""
         return metered(code, units=units) if self._exact and not code.constant else code
 
 
@@ -93,7 +93,7 @@ def _is_sound(checked: Checked) -> bool:
 
 
 def _may_lie(type_: Type) -> bool:
-    """Null stands for objects too; reading a variable unwraps what is optional twice."""
+    """Null passes for objects, and reading a variable unwraps an optional in an optional."""
     if type_.kind in ("dyn", "null"):
         return True
     if is_optional(type_):

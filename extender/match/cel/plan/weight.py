@@ -11,14 +11,14 @@ from typing import Any, Final
 
 from extender.match.cel.types import Type
 
-# Held by every plan, so they are no plan's own.
+# Shared by all plans.
 _SHARED: Final = (type, ModuleType, BuiltinFunctionType, Type)
 _FUNCTION_BYTES: Final = sys.getsizeof(lambda: None)
 _UNSEEN: Final = 4  # one part in four more: gaps between objects, and keys that share a table
 
 
 def bytes_of(root: object) -> int:
-    """The memory that is freed with `root`, in bytes; what native code holds is not in it."""
+    """The memory that goes when `root` goes, in bytes, without that of native code."""
     total, pending = 0, [root]
     seen: set[int] = set()
     while pending:

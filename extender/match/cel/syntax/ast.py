@@ -1,6 +1,6 @@
 """The AST of an expression after macro expansion.
 
-Immutable: what is found out about a node is kept beside it, by its id.
+Nodes are immutable. Later steps keep what they know about a node in mappings by its id.
 """
 
 from typing import Final, Literal
@@ -90,7 +90,7 @@ class StructExpr(Expr, frozen=True, gc=False):
 
 
 class Fold(Expr, frozen=True, gc=False):
-    """What every macro over a list or a map becomes; cel-go calls it a comprehension.
+    """What a macro over a list or a map expands to; cel-go calls it a comprehension.
 
     For each element: stop if `condition` is false, else accumulator = `step`; in the end `result`.
     """

@@ -1,4 +1,4 @@
-"""Parts of the grammar into nodes of the AST, with what is wrong about them beyond the grammar."""
+"""Makes the nodes of the AST, and reports errors that the grammar does not cover."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -88,11 +88,11 @@ class Builder:
         self.issues: Final[list[Issue]] = []
 
     def depth(self, node: Expr) -> int:
-        """How many nodes that count are on the longest way down."""
+        """The number of counted nodes on the longest path down."""
         return self._depths.get(node.id, 0)
 
     def missing(self, offset: int = UNPLACED) -> Expr:
-        """Stands for an operand that could not be read."""
+        """The placeholder of an operand that could not be parsed."""
         return Expr(self._next_id(), offset)
 
     def operator(self, token: Token, function: str, *operands: Expr) -> Expr:
@@ -106,7 +106,7 @@ class Builder:
         return self._deep(node, (operand,), 0)
 
     def balanced(self, function: str, chain: Sequence[tuple[Expr, Token]], last: Expr) -> Expr:
-        """The terms of `&&` or `||`, each with the operator behind it, as a tree that is flat."""
+        """The terms of `&&` or `||` as a balanced tree, as cel-go builds it."""
         if not chain:
             return last
         middle = len(chain) // 2
@@ -129,7 +129,7 @@ class Builder:
     def call(
         self, function: str, paren: Token, args: Sequence[Expr], target: Expr | None = None
     ) -> Expr:
-        """A function, a method, or what a macro makes of it."""
+        """A function, a method, or the expansion of a macro."""
         make = Factory(self._next_id, self._copier, paren.offset)
         try:
             node = expand(make, function, target, tuple(args))
@@ -148,7 +148,7 @@ class Builder:
         return Ident(self._next_id(), name.offset, "." + name.text if dot else name.text)
 
     def reserved(self, name: Token, dot: Token | None) -> Expr:
-        """Stands for a reserved word where a name should be."""
+        """The placeholder of a reserved word where a name should be."""
         return self._faulty((dot or name).offset, f"reserved identifier: {name.text}")
 
     def constant(self, token: Token, sign: Token | None) -> Expr:
@@ -186,7 +186,7 @@ class Builder:
         return self._deep(node, [field.value for field in fields], 0)
 
     def is_plain(self, name: Token, offset: int) -> bool:
-        """Whether that is the name of a field; otherwise that is reported."""
+        """Whether a token may name a field; reports it if not."""
         if name.kind == ESC_IDENTIFIER:
             self.issues.append(Issue(offset, "unsupported syntax: '`'"))
         elif name.kind != IDENTIFIER:

@@ -1,4 +1,4 @@
-"""Makes the nodes that macros put in place of a call."""
+"""Makes and copies the nodes that a macro expands to."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
@@ -36,7 +36,7 @@ class Copier:
         self._copied = 0
 
     def copy(self, root: Expr, offset: int) -> Expr:
-        """Nodes stay where they are in the source; entries of maps and objects are at `offset`."""
+        """The copies keep their offsets, except entries of maps and objects, which get `offset`."""
         nodes = [root]
         families: list[Sequence[Expr]] = []
         for node in nodes:
@@ -98,7 +98,7 @@ def _children(node: Expr) -> Sequence[Expr]:
 
 
 class Factory:
-    """Makes nodes of one macro call: each has an id of its own and the place of the call."""
+    """Makes the nodes of one macro call, with fresh ids and the offset of the call."""
 
     __slots__ = ("_copier", "_next_id", "_offset")
 
@@ -126,7 +126,7 @@ class Factory:
         return Select(self._next_id(), self._offset, operand, field, test_only=True)
 
     def when(self, predicate: Expr | None, step: Expr) -> Expr:
-        """The step if the predicate holds, otherwise the accumulator as it was."""
+        """`predicate ? step : accumulator`; just the step without a predicate."""
         return self.call("_?_:_", predicate, step, self.ident()) if predicate else step
 
     def fold(
@@ -154,7 +154,7 @@ class Factory:
         )
 
     def bind(self, name: str, value: Expr, result: Expr) -> Expr:
-        """The result, in which the name stands for the value."""
+        """`cel.bind`: the result, in which the name is the value."""
         return Fold(
             self._next_id(),
             self._offset,

@@ -1,4 +1,4 @@
-"""The sets of tokens that the grammar of CEL turns on: what may begin and what may follow."""
+"""Token sets of the CEL grammar: what may begin a rule, and what may follow it."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -16,7 +16,7 @@ from extender.match.cel.syntax.lexer import (
 
 Kinds = frozenset[str]
 
-# Precedence and function of the operators with two operands, but for `&&` and `||`.
+# Precedence and function of the binary operators, except `&&` and `||`.
 RELATION: Final = 1
 BINARY: Final[Mapping[str, tuple[int, str]]] = {
     "==": (RELATION, "_==_"),
@@ -42,12 +42,12 @@ ELEMENT: Final = EXPRESSION | {"?"}
 NAME: Final[Kinds] = frozenset({IDENTIFIER, ESC_IDENTIFIER})
 FIELD: Final = NAME | {"?"}
 
-# What may follow an operand: more of the operand itself, then operators around it.
+# What may follow an operand: its own suffixes, then operators.
 SUFFIX: Final[Kinds] = frozenset({".", "["})
 CONDITION: Final[Kinds] = frozenset({*BINARY, "&&", "||", "?"})
 CHOICE: Final[Kinds] = frozenset({*BINARY, "&&", "||", ":"})  # between `?` and `:`
 
-# What may follow an expression, by where it stands. Inside of a primary its own suffixes count too.
+# What may follow an expression, by context. Inside a primary, its suffixes may follow as well.
 END: Final[Kinds] = frozenset({EOF})
 INDEX: Final[Kinds] = frozenset({"]"})
 METHOD: Final[Kinds] = frozenset({",", ")"})

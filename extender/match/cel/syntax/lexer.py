@@ -1,4 +1,4 @@
-"""Text into tokens, as the lexer that ANTLR generates for cel-go does it."""
+"""Splits text into tokens, as cel-go's ANTLR lexer does."""
 
 import re
 from typing import Final
@@ -33,7 +33,7 @@ _ESCAPE: Final = (
     rf"\\(?:[abfnrtv\"'\\?`]|[0-3][0-7]{{2}}|[xX]{_HEX}{{2}}|u{_HEX}{{4}}|U{_HEX}{{8}})"
 )
 _HALF_ESCAPE: Final = rf"\\(?:[0-3][0-7]?|[xX]{_HEX}?|u{_HEX}{{0,3}}|U{_HEX}{{0,7}})?"
-# Bodies are possessive: where the end of a text is missing, no shorter body is worth a try.
+# Possessive bodies: without a closing quote, a shorter body cannot match either.
 _DOUBLE: Final = rf'"(?:[^\\"\n\r]|{_ESCAPE})*+'
 _SINGLE: Final = rf"'(?:[^\\'\n\r]|{_ESCAPE})*+"
 _STRING: Final = "|".join(
@@ -61,7 +61,7 @@ _TOKEN: Final = re.compile(
     r"|(?P<SIGN>==|!=|<=|>=|&&|\|\||[\[\]{}().,?:+\-*/%!<>])",
     re.DOTALL,
 )
-# As far as a token could still have come of it. ANTLR drops that and one character more.
+# The longest prefix of a token. ANTLR drops it and one more character.
 _UNREADABLE: Final = re.compile(
     rf"(?:{_DOUBLE}(?:{_HALF_ESCAPE})?|{_SINGLE}(?:{_HALF_ESCAPE})?|`[A-Za-z0-9_./ -]*|[=&|]|).?",
     re.DOTALL,
@@ -69,7 +69,7 @@ _UNREADABLE: Final = re.compile(
 
 
 def tokenize(source: Source) -> tuple[list[Token], list[Issue]]:
-    """The tokens, the last of which is EOF, and what could not be read as one."""
+    """The tokens, ending in EOF, and an issue for each text that is no token."""
     text = source.text
     tokens: list[Token] = []
     issues: list[Issue] = []

@@ -1,4 +1,4 @@
-"""The values of literals: numbers in the limits of CEL, strings and bytes without their escapes."""
+"""The values of literals: numbers within CEL's limits, unescaped strings and bytes."""
 
 import math
 import re
@@ -44,7 +44,7 @@ def uint_value(text: str) -> int:
 def _integer(text: str) -> int:
     hexadecimal = "0x" in text
     digits = text.removeprefix("-").removeprefix("0x").lstrip("0")
-    # Python refuses to convert thousands of digits. So many are too large in any case.
+    # Python refuses to convert thousands of digits, and the number would be too large anyway.
     value = int(digits or "0", 16 if hexadecimal else 10) if len(digits) <= 20 else 2**64
     return -value if text.startswith("-") else value
 

@@ -1,4 +1,4 @@
-"""Macros: calls that the parser replaces, since their arguments are more than values."""
+"""Macros: calls that the parser expands, because they take expressions and not values."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -20,7 +20,7 @@ _SORTABLE: Final = (ListExpr, Select, Ident, Fold, Call)
 
 
 class MacroError(ValueError):
-    """A macro that is called with arguments it has no use for."""
+    """A macro that is called with the wrong kind of argument."""
 
     def __init__(self, offset: int, message: str) -> None:
         super().__init__(message)
@@ -194,7 +194,7 @@ _METHODS: Final[Mapping[tuple[str, int], _Expander]] = {
 
 
 def expand(make: Factory, function: str, target: Expr | None, args: _Args) -> Expr | None:
-    """What the call stands for, or nothing if it is no macro."""
+    """The expansion of a call; None if it is no macro."""
     if target is None:
         if function != "has" or len(args) != 1:
             return None

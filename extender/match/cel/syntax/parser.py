@@ -1,4 +1,4 @@
-"""Tokens into an AST, by the grammar and within the limits of cel-go."""
+"""Parses tokens into an AST, with the grammar and the limits of cel-go."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ from extender.match.cel.syntax.source import NOWHERE, HaltError, Issue, IssuesEr
 
 MAX_DEPTH: Final = 250
 
-# How many rules for relations and for sums an operator of that precedence opens.
+# The number of relation and calc rules that an operator of each precedence opens.
 _NESTS: Final = {1: (1, 0), 2: (0, 1), 3: (0, 1)}
 
 
@@ -34,13 +34,13 @@ class _Parser(PrimaryParser):
 
     def __init__(self, stream: TokenStream, builder: Builder) -> None:
         super().__init__(stream, builder)
-        # Two limits of cel-go are counted in rules of ANTLR that are open at a time.
+        # cel-go counts two of its limits in open ANTLR rules.
         self._relations = 0
         self._sums = 0
 
     def run(self) -> Expr:
-        """The expression that is the whole of the input."""
-        self._stream.peek(0)  # reports what is unreadable before it
+        """Parse the whole input."""
+        self._stream.peek(0)  # reports unreadable text before it
         root = _run(self._expression(grammar.END))
         self._stream.match(EOF, "start", grammar.END)
         if self._stream.failed:
@@ -109,7 +109,7 @@ class _Parser(PrimaryParser):
     def _operand(self) -> Rule[Expr]:
         if self._stream.kind not in grammar.CONSTANTS:
             return (yield from self._unary())
-        # Most operands are constants and nothing more. They need none of the rules in between.
+        # Most operands are just constants, which need none of the rules in between.
         operand = self._builder.constant(self._stream.take(), None)
         if self._stream.kind in grammar.SUFFIX:
             operand = yield from self._suffixes(operand)

@@ -12,14 +12,14 @@ from extender.match.cel.syntax.lexer import IDENTIFIER, NUM_FLOAT, NUM_INT, Toke
 from extender.match.cel.syntax.recovery import TokenStream
 
 _T = TypeVar("_T")
-# A rule asks for a nested expression by a yield. Those are run one above the other on a list, since
-# Python's own stack is too short for all that cel-go accepts.
+# A rule yields to ask for a nested expression. The generators are kept on a list, because Python's
+# stack is too short for what cel-go accepts.
 Nested = Generator["Nested", Expr, Expr]
 Rule = Generator[Nested, Expr, _T]
 
 
 class PrimaryParser(ABC):
-    """Reads an operand. A rule in which something failed goes on, in vain, until it can recover."""
+    """Parses an operand. After a failure a rule goes on without effect until it can recover."""
 
     def __init__(self, stream: TokenStream, builder: Builder) -> None:
         self._stream: Final = stream
@@ -140,7 +140,7 @@ class PrimaryParser(ABC):
         return self._builder.list(bracket, elements, optional)
 
     def _another(self, kinds: Kinds) -> bool:
-        """Takes a comma unless it is the last thing in a list."""
+        """Take a comma, unless it is a trailing one."""
         stream = self._stream
         return stream.kind == "," and stream.peek().kind in kinds and stream.accept(",")
 

@@ -1,7 +1,7 @@
-"""The tokens on their way into the parser, with the error recovery of ANTLR.
+"""The token stream of the parser, with ANTLR's error recovery.
 
-What cel-go lists for a faulty expression depends on how ANTLR goes on after the first fault, so its
-strategy is followed here: delete one token, insert one, or skip up to one that could follow.
+The errors that cel-go lists depend on how ANTLR recovers from the first one, so this follows its
+strategy: delete one token, insert one, or skip to one that may follow.
 """
 
 from collections import deque
@@ -26,7 +26,7 @@ MAX_ATTEMPTS: Final = 30
 MAX_SKIPPED: Final = 256
 
 _NAMED: Final = (NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER, ESC_IDENTIFIER)
-# Whatever can be expected, in the order of the grammar, in which ANTLR lists it.
+# All tokens that can be expected, in the order in which ANTLR lists them.
 _ORDER: Final = (
     *(EOF, "[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":", "true", "false", "null"),
     *_NAMED,
@@ -34,7 +34,7 @@ _ORDER: Final = (
 
 
 class TokenStream:
-    """A cursor over the tokens that reports what does not fit and finds a place to go on.
+    """A cursor over the tokens that reports mismatches and recovers from them.
 
     After a fault `failed` names the place in the grammar where it was met: then nothing matches
     until the rule at hand ends with `recover`.
@@ -57,14 +57,14 @@ class TokenStream:
 
     def __init__(self, tokens: Sequence[Token], unreadable: Sequence[Issue]) -> None:
         self._tokens: Final = (*tokens, tokens[-1])  # at EOF there is still one to peek at
-        # The lexer's issues come up when the next token is asked for.
+        # The lexer's issues are reported when the next token is read.
         self._unreadable: Final = deque(unreadable)
         self._at = 0
-        self._recovering = False  # what is met before the next match is a consequence
+        self._recovering = False  # errors before the next match are follow-ups, and not reported
         self._attempts = 0
         self._fault_at = -1
         self._fault_states: Final[set[str]] = set()
-        self.contexts: Final[list[Kinds]] = []  # what may follow each of the rules that are open
+        self.contexts: Final[list[Kinds]] = []  # what may follow each open rule
         self.failed = ""
         self.issues: Final[list[Issue]] = []
         self.token = tokens[0]

@@ -1,4 +1,4 @@
-"""Where in an expression something is wrong, and how cel-go says so."""
+"""The source of an expression, and its issues as cel-go prints them."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from extender.errors import LeewayError
 
-NOWHERE: Final = -1  # the offset of what concerns the expression as a whole; shown as -1:0
-UNPLACED: Final = -2  # the offset of what stands for something that is missing; shown as 1:0
+NOWHERE: Final = -1  # the offset of issues of the whole expression, printed as -1:0
+UNPLACED: Final = -2  # the offset of placeholders, printed as 1:0
 MAX_ISSUES: Final = 100
 
 
@@ -29,7 +29,7 @@ class IssuesError(LeewayError):
 
 
 class HaltError(Exception):
-    """A limit that ends the parse on the spot, with what is said about it."""
+    """A limit that ends the parse at once, with its issue."""
 
     def __init__(self, issue: Issue) -> None:
         super().__init__(issue.message)
