@@ -38,12 +38,10 @@ class CacheBudget:
         self.caches: list[LRU[Any, Any]] = []
         self._order: OrderedDict[_Entry, None] = OrderedDict()
 
-    def trim(self, newest: _Entry) -> None:
-        """Drop what was unused for longest until the rest fits; never the newest entry."""
+    def trim(self) -> None:
+        """Drop what was unused for longest until the rest fits; the newest entry always does."""
         while self.bytes > self.max_bytes:
             oldest = next(iter(self._order))
-            if oldest is newest:
-                break
             oldest.cache._evict(oldest)
 
 
@@ -95,7 +93,7 @@ class LRU(Generic[K, V]):
             return False
         entry = self._entries[key] = _Entry(self, key, value, weight)
         budget._order[entry] = None
-        self._weigh(entry, weight)
+        self._weigh(weight)
         return True
 
     def reweigh(self, key: K, weight: int) -> None:
@@ -109,7 +107,7 @@ class LRU(Generic[K, V]):
         # To the end first: `trim` must find the others before this one.
         self._budget._order.move_to_end(entry)
         change, entry.weight = weight - entry.weight, weight
-        self._weigh(entry, change)
+        self._weigh(change)
 
     def drop(self, key: K) -> None:
         """Forget a key, without a word to `on_evict`."""
@@ -117,10 +115,10 @@ class LRU(Generic[K, V]):
         if entry is not None:
             self._remove(entry)
 
-    def _weigh(self, entry: _Entry, change: int) -> None:
+    def _weigh(self, change: int) -> None:
         self.bytes += change
         self._budget.bytes += change
-        self._budget.trim(entry)
+        self._budget.trim()
 
     def _evict(self, entry: _Entry) -> None:
         self._remove(entry)
