@@ -213,9 +213,7 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
         charge=BY_FIRST_TWICE,
         work=PARSED,
     ),
-    function(
-        "family", overload("ip_family", "ip.() -> int", lambda ip: 4 if ip.bits == _V4 else 6)
-    ),
+    function("family", overload("ip_family", "ip.() -> int", _family)),
     function(
         "isUnspecified",
         overload("ip_is_unspecified", "ip.() -> bool", lambda ip: ip.number == 0),
