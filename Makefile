@@ -121,4 +121,4 @@ golden: $(STAMP)  ## Capture anew what a real kube-scheduler sends, into tests/g
 
 .PHONY: clean
 clean:  ## Remove caches and build output.
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.*
+	rm -rf $(VENV) build dist *.egg-info extender/rows/*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.*
