@@ -13,11 +13,18 @@ export UV_NO_PROGRESS := 1
 help:  ## List the targets.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 
-$(STAMP): pyproject.toml requirements-dev.lock
+TOOLS  := $(VENV)/.tools
+NATIVE := $(wildcard extender/rows/native/*)
+
+$(TOOLS): requirements-dev.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Leeway needs Python 3.11 or newer; set PYTHON=/path/to/python3.11" >&2; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.lock
+	@touch $@
+
+# Again when the C changed: an editable install does not compile it by itself.
+$(STAMP): $(TOOLS) pyproject.toml setup.py $(NATIVE)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
@@ -110,6 +117,22 @@ bench-check: $(STAMP)  ## Fail when a ratio to the floor is clearly worse than t
 .PHONY: bench-scheduler
 bench-scheduler: $(STAMP)  ## Pods a second of a real kube-scheduler, with and without extenders; edits bench/results.
 	$(BIN)/python -m bench.scheduler_throughput
+
+SANITIZED := build/sanitized/_native.abi3.so
+MINUTES   ?= 1
+
+$(SANITIZED): $(NATIVE)
+	@mkdir -p $(@D)
+	$(CC) -shared -fPIC -g -O1 -std=c11 -Wall -Wextra -Werror -Wno-cast-function-type -fno-omit-frame-pointer \
+	  -fsanitize=address,undefined -fno-sanitize-recover=all $$($(PYTHON) -c 'import sysconfig; print("-I" + sysconfig.get_path("include"))') \
+	  $(filter %.c,$(NATIVE)) -o $@
+
+# Python itself is not built with the sanitizer: it must be loaded first, and Python's own leaks at
+# exit are none of our business. malloc instead of Python's pools, so that it sees each allocation.
+.PHONY: fuzz
+fuzz: $(STAMP) $(SANITIZED)  ## Compare the rows in C and in Python under sanitizers, for MINUTES=1 minutes.
+	ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) \
+	  $(BIN)/python -m tests.fuzz.rows --native $(SANITIZED) --minutes $(MINUTES)
 
 .PHONY: e2e
 e2e: $(STAMP)  ## Tell the stories to a real control plane on loopback; KUBERNETES=v1.34.4 picks another version.

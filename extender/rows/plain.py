@@ -1,4 +1,4 @@
-"""What the C in `native` does, in Python: for machines without a compiler, and to test the C against.
+"""What the C in `native` does, in Python: for machines without a compiler, and as its oracle.
 
 The two must answer with the same bytes and refuse the same input. Change them together.
 """
