@@ -17,6 +17,7 @@ from extender import __version__
 from extender.framework.ledger import Ledger
 from extender.match.cel.programs import Programs
 from extender.metrics.tallies import EVALUATIONS, PLUGIN_SECONDS, POINT_SECONDS, Tallies
+from extender.rows import IMPLEMENTATION
 
 _SECONDS: Final = tuple(
     digit * 10.0**power for power in range(-5, 1) for digit in (1.0, 2.5, 5.0)
@@ -186,6 +187,9 @@ def _histograms(registry: CollectorRegistry, buckets: Sequence[float]) -> Callab
 
 def _build_info(registry: CollectorRegistry) -> None:
     gauge = Gauge(
-        "leeway_build_info", "1, labelled with the version.", ["version"], registry=registry
+        "leeway_build_info",
+        "1, labelled with the version, and with whether compiled code or Python answers.",
+        ["version", "rows"],
+        registry=registry,
     )
-    gauge.labels(__version__).set(1)
+    gauge.labels(__version__, IMPLEMENTATION).set(1)

@@ -5,7 +5,7 @@ import platform
 
 import pytest
 
-from extender import __version__, cli
+from extender import __version__, cli, rows
 from tests.cli import process
 
 
@@ -16,10 +16,11 @@ from tests.cli import process
         pytest.param(process.MODULE, id="python -m extender"),
     ],
 )
-def test_the_version_of_leeway_and_of_python(command: tuple[str, ...]) -> None:
+def test_the_version_of_leeway_and_of_python_and_which_rows_run(command: tuple[str, ...]) -> None:
     ended = process.run("version", command=command)
 
-    line = f"leeway {__version__} (Python {platform.python_version()})\n"
+    about = f"Python {platform.python_version()}, {rows.IMPLEMENTATION} rows"
+    line = f"leeway {__version__} ({about})\n"
     assert ended == process.Ended(0, line, "")
 
 

@@ -10,6 +10,7 @@ from extender.framework.ledger import Evaluation, Ledger
 from extender.match.cel.programs import Programs
 from extender.match.findings import Finding
 from extender.metrics import MAX_PROFILES, OTHER_PROFILE, Metrics
+from extender.rows import IMPLEMENTATION
 
 
 def never() -> float:
@@ -158,7 +159,8 @@ def test_nothing_but_the_build_is_told_before_the_first_call() -> None:
     Metrics(registry)
 
     told = {key: value for key, value in Page(registry).samples.items() if value}
-    assert told == {("leeway_build_info", frozenset({("version", __version__)})): 1.0}
+    labels = frozenset({("version", __version__), ("rows", IMPLEMENTATION)})
+    assert told == {("leeway_build_info", labels): 1.0}
 
 
 def test_the_cache_of_programs_is_looked_at_when_it_is_scraped() -> None:
