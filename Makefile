@@ -63,7 +63,7 @@ lint: $(STAMP)  ## Check format and lint; edits nothing.
 	$(BIN)/ruff check
 	$(BIN)/codespell
 	$(BIN)/validate-pyproject pyproject.toml
-	$(BIN)/shellcheck .ci/run deploy/image/build deploy/image/engineless
+	$(BIN)/shellcheck .ci/run deploy/image/build deploy/image/engineless deploy/wheels/build
 	$(BIN)/hadolint Dockerfile
 
 .PHONY: types
@@ -95,10 +95,15 @@ lock: $(STAMP)  ## Resolve the dependencies anew and write the lock files; edits
 	$(COMPILE) pyproject.toml -o requirements.lock
 	$(COMPILE) --group bench --constraint requirements-dev.lock -o requirements-bench.lock
 	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' | $(COMPILE) --python-version 3.11 - -o deploy/image/build-system.lock
+	$(COMPILE) --group wheels --constraint deploy/image/build-system.lock -o deploy/wheels/tools.lock
 
 .PHONY: image
 image: $(STAMP)  ## Build the container image and prove that it answers as a non-root user with a read-only root.
 	deploy/image/build
+
+.PHONY: wheels
+wheels:  ## Build the source archive and wheels for x86_64 and aarch64, into dist.
+	PYTHON=$(PYTHON) deploy/wheels/build
 
 PLOTS := $(VENV)/.plots
 
