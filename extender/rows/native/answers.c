@@ -40,7 +40,7 @@ PyObject *candidates_names(Candidates *self, PyObject *unused) {
     if (must_be_judged(self) < 0) return NULL;
     size_t room = self->counts[0] == 0 ? 2 : 1;
     for (size_t i = 0; i < self->count; i++) {
-        if (self->place[i] == 0) room += literal_length(self, i) + 1;
+        room += (self->place[i] == 0) * (literal_length(self, i) + 1); /* no jump: see candidates.c */
     }
     PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)room);
     if (bytes == NULL) return NULL;
@@ -165,7 +165,7 @@ static PyObject *write_scores(const Candidates *self, const unsigned char *score
     static const size_t around = sizeof "{\"Host\":,\"Score\":1}," - 1;
     size_t room = 1;
     for (size_t i = 0; i < self->count; i++) {
-        if (scores[i] > 0) room += literal_length(self, i) + around + (scores[i] == MAX_SCORE);
+        room += (scores[i] > 0) * (literal_length(self, i) + around + (scores[i] == MAX_SCORE));
     }
     const int has_hosts = room > 1;
     PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(has_hosts ? room : 2));
