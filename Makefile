@@ -124,6 +124,7 @@ bench-scheduler: $(STAMP)  ## Pods a second of a real kube-scheduler, with and w
 	$(BIN)/python -m bench.scheduler_throughput
 
 SANITIZED := build/sanitized/_native.abi3.so
+LATEST    := build/sanitized/latest.json
 MINUTES   ?= 1
 
 $(SANITIZED): $(NATIVE)
@@ -137,7 +138,8 @@ $(SANITIZED): $(NATIVE)
 .PHONY: fuzz
 fuzz: $(STAMP) $(SANITIZED)  ## Compare the rows in C and in Python under sanitizers, for MINUTES=1 minutes.
 	ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) \
-	  $(BIN)/python -m tests.fuzz.rows --native $(SANITIZED) --minutes $(MINUTES)
+	  $(BIN)/python -m tests.fuzz.rows --native $(SANITIZED) --latest $(LATEST) --minutes $(MINUTES) \
+	  || { mv $(LATEST) tests/fuzz/corpus/rows/found-$$(date +%s).json; exit 1; }
 
 .PHONY: e2e
 e2e: $(STAMP)  ## Tell the stories to a real control plane on loopback; KUBERNETES=v1.34.4 picks another version.

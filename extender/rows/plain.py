@@ -15,7 +15,7 @@ _UNASKED: Final = 0xFFFF_FFFF
 _UNKNOWN_NODE: Final = 1  # the place of a name that nobody knows
 # Far more than any cluster has. The limits keep a mistake of a caller from taking all memory.
 _MAX_ROW: Final = (1 << 24) - 1
-_MAX_PLACES: Final = 1 << 24
+_MAX_PLACES: Final = 1 << 20
 _MAX_QUESTIONS: Final = 64
 _MAX_NAME: Final = (1 << 16) - 1
 _MAX_BODY: Final = (1 << 32) - 16

@@ -272,31 +272,70 @@ static int is_plain(const char *name, size_t length) {
     return 1;
 }
 
-/* 1: here is the row; 0: the caller must decode this name. */
-static inline int find_row(const Index *self, const char *name, size_t length, uint32_t *row) {
-    const Slot *slot = find_slot(self, hash_name(self->seed, name, length), name, length, 0);
-    *row = slot == NULL ? UNKNOWN : entry_at(self, slot->at)->row;
-    return slot != NULL || is_plain(name, length);
+/* Some names that stand one behind the other. Their slots and then their entries are asked for before
+ * they are needed: with cold caches, as between two requests, that is most of the time. */
+#define BLOCK 32
+typedef struct {
+    size_t count;
+    uint64_t hash[BLOCK];
+    uint32_t length[BLOCK];
+} Block;
+
+/* Where the name that follows `"NAME"` in the list begins, or the end of it; NULL if neither. */
+static inline const char *behind_comma(const char *at, const char *end) {
+    if (at == end) return end;
+    return *at == ',' && at + 1 < end ? at + 1 : NULL;
+}
+
+/* Split names off the list; where the next one begins. NULL if this is not a plain list. */
+static const char *split_block(const Index *index, Candidates *self, const char *at, const char *end,
+                               Block *block) {
+    size_t mask = index->capacity - 1;
+    for (block->count = 0; block->count < BLOCK && at != end; block->count++) {
+        const char *quote = *at == '"' ? next_quote(at + 1, end) : NULL;
+        if (quote == NULL) return NULL;
+        size_t length = (size_t)(quote - at - 1);
+        uint64_t hash = hash_name(index->seed, at + 1, length);
+        __builtin_prefetch(&index->slots[(size_t)hash & mask]);
+        block->hash[block->count] = hash;
+        block->length[block->count] = (uint32_t)length;
+        self->starts[self->count + block->count] = (uint32_t)(at - self->data);
+        at = behind_comma(quote + 1, end);
+        if (at == NULL) return NULL;
+    }
+    return at;
+}
+
+/* Add the rows of a block. 0 if the caller must decode one of the names. */
+static int add_rows(const Index *index, Candidates *self, const Block *block) {
+    size_t mask = index->capacity - 1;
+    for (size_t i = 0; i < block->count; i++) {
+        uint32_t at = index->slots[(size_t)block->hash[i] & mask].at;
+        if (at != TOMBSTONE) __builtin_prefetch(index->arena + at);
+    }
+    for (size_t i = 0; i < block->count; i++, self->count++) {
+        const char *name = self->data + self->starts[self->count] + 1;
+        const Slot *slot = find_slot(index, block->hash[i], name, block->length[i], 0);
+        uint32_t row = slot == NULL ? UNKNOWN : entry_at(index, slot->at)->row;
+        if (slot == NULL && !is_plain(name, block->length[i])) return 0;
+        if (row > self->max_row) self->max_row = row;
+        self->row[self->count] = row;
+    }
+    return 1;
 }
 
 /* 1: all names were read; 0: not a plain list; -1: no memory. `end` is the closing bracket. */
 static int read_names(const Index *index, Candidates *self, const char *at, const char *end) {
-    size_t capacity = (size_t)(end - at) / 16 + 16;
+    size_t capacity = (size_t)(end - at) / 16 + BLOCK;
+    Block block;
     if (resize_candidates(self, capacity) < 0) return -1;
-    while (at < end) {
-        const char *quote = *at == '"' ? next_quote(at + 1, end) : NULL;
-        uint32_t row;
-        if (quote == NULL || !find_row(index, at + 1, (size_t)(quote - at - 1), &row)) return 0;
-        if (self->count == capacity) {
+    while (at != end) {
+        if (self->count + BLOCK > capacity) {
             capacity *= 2;
             if (resize_candidates(self, capacity) < 0) return -1;
         }
-        if (row > self->max_row) self->max_row = row;
-        self->row[self->count] = row;
-        self->starts[self->count++] = (uint32_t)(at - self->data);
-        at = quote + 1;
-        if (at == end) break;
-        if (*at++ != ',' || at == end) return 0;
+        at = split_block(index, self, at, end, &block);
+        if (at == NULL || !add_rows(index, self, &block)) return 0;
     }
     self->starts[self->count] = (uint32_t)(end + 1 - self->data);
     return 1;

@@ -28,7 +28,7 @@
 
 /* The limits are those of plain.py. */
 #define MAX_ROW ((1u << 24) - 1)
-#define MAX_PLACES (1u << 24)
+#define MAX_PLACES (1u << 20)
 #define MAX_QUESTIONS 64
 #define MAX_NAME 65535
 #define MAX_BODY (UINT32_MAX - 15)
