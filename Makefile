@@ -137,9 +137,10 @@ $(SANITIZED): $(NATIVE)
 # exit are none of our business. malloc instead of Python's pools, so that it sees each allocation.
 .PHONY: fuzz
 fuzz: $(STAMP) $(SANITIZED)  ## Compare the rows in C and in Python under sanitizers, for MINUTES=1 minutes.
+	@rm -f $(LATEST)
 	ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) \
 	  $(BIN)/python -m tests.fuzz.rows --native $(SANITIZED) --latest $(LATEST) --minutes $(MINUTES) \
-	  || { mv $(LATEST) tests/fuzz/corpus/rows/found-$$(date +%s).json; exit 1; }
+	  || { [ ! -e $(LATEST) ] || mv $(LATEST) tests/fuzz/corpus/rows/found-$$(date +%s).json; exit 1; }
 
 .PHONY: e2e
 e2e: $(STAMP)  ## Tell the stories to a real control plane on loopback; KUBERNETES=v1.34.4 picks another version.

@@ -156,7 +156,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000)
     arguments = parser.parse_args()
     native = _load(arguments.native)
-    code = pytest.main(["-q", "-p", "no:xdist", "-p", "no:randomly", "tests/rows/test_native.py"])
+    # Without capture: what a sanitizer writes before it ends the process would be lost.
+    code = pytest.main(["-q", "--capture=no", "-p", "no:randomly", "tests/rows/test_native.py"])
     if code:
         return int(code)
     compared = fuzz(native, arguments.latest, arguments.seed, 60 * arguments.minutes)
