@@ -43,12 +43,10 @@ def versions(elf):
 
 
 def main():
-    """Print what is wrong, and exit with 1 if anything is."""
+    """Say what is wrong, and exit with 1 if anything is."""
     glibc, *wheels = sys.argv[1:]
     found = [f"{wheel}: {problem}" for wheel in wheels for problem in problems(wheel, glibc)]
-    for line in found:
-        print(line, file=sys.stderr)
-    sys.exit(bool(found))
+    sys.exit("\n".join(found) or None)
 
 
 if __name__ == "__main__":
