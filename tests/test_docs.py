@@ -321,6 +321,7 @@ def test_every_decision_is_listed_short_and_of_one_form() -> None:
             "Decision",
             "Consequences",
         ]
+        assert re.match(r"# .+\n\nStatus: (accepted|superseded by .+)\.", text), decision.name
         assert len(text.splitlines()) <= MAX_DECISION_LINES, decision.name
 
 
