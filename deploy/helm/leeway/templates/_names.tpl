@@ -18,7 +18,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 
-{{/* REPOSITORY:TAG, or REPOSITORY@DIGEST, of a list of image and default tag. */}}
+{{/* REPOSITORY:TAG or REPOSITORY@DIGEST, from a list of image and default tag. */}}
 {{- define "leeway.reference" -}}
 {{- $image := index . 0 -}}
 {{- if $image.digest -}}
@@ -35,7 +35,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ include "leeway.reference" (list .Values.image .Chart.AppVersion) }}
 {{- end -}}
 
-{{/* vX.Y.Z of the kube-scheduler, without what providers append to it. */}}
+{{/* vX.Y.Z of kube-scheduler, without the suffix of a provider. */}}
 {{- define "leeway.schedulerVersion" -}}
 {{- $asked := .Values.scheduler.image.tag | default .Capabilities.KubeVersion.Version -}}
 {{- $version := regexFind "^v?[0-9]+\\.[0-9]+\\.[0-9]+" $asked -}}
@@ -45,7 +45,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- $version -}}
 {{- end -}}
 
-{{/* The gates that a refused pod's next attempt depends on, by version: an unknown gate ends a scheduler at its start. */}}
+{{/* The gates for prompt but bounded retries, by version: a scheduler with an unknown gate does not start. */}}
 {{- define "leeway.schedulerGates" -}}
 {{- $version := include "leeway.schedulerVersion" . -}}
 {{- $own := dict -}}
