@@ -30,7 +30,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 
 {{- define "leeway.image" -}}
 {{- if not .Values.image.repository -}}
-{{- fail "image.repository is not set: build the image with `make image`, push it to a registry of yours, and name it with --set image.repository=REGISTRY/leeway." -}}
+{{- fail "image.repository is not set: build the image with `make image`, push it to your registry, and name it with --set image.repository=REGISTRY/leeway." -}}
 {{- end -}}
 {{ include "leeway.reference" (list .Values.image .Chart.AppVersion) }}
 {{- end -}}
