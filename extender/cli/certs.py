@@ -29,13 +29,13 @@ _WRITTEN: Final = ("managedFields", "resourceVersion", "uid", "creationTimestamp
 _PAGE: Final = Page(
     "make a certificate for the admission webhook",
     """Make a CA and a certificate for the Service of the webhook, for clusters without
-    cert-manager. Printed is a Secret with both, and, with --webhook, the
-    ValidatingWebhookConfiguration that trusts the CA: pipe it into 'kubectl apply'. With --out,
-    files are written instead.
+    cert-manager. The command prints a Secret with the certificate, its key and the CA's
+    certificate and, with --webhook, the ValidatingWebhookConfiguration that trusts the CA: pipe
+    it into 'kubectl apply'. With --out it writes files instead.
 
-    The key of the CA is thrown away, so every run makes a new CA. A configuration that trusts an
-    older one goes on trusting it as well, until that ends: nothing is refused while the new Secret
-    makes its way. Nothing is sent anywhere.""",
+    The command discards the key of the CA, so every run makes a new CA. A configuration that
+    trusts an older CA keeps trusting it until it expires, so the API server's calls succeed while
+    the new Secret reaches the pods. The command sends nothing anywhere.""",
     examples=[
         (
             "leeway certs --webhook webhook.yaml | kubectl apply -f -",
@@ -60,7 +60,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "--service",
         default="leeway-admission",
         metavar="NAME",
-        help="the Service that the certificate is for (leeway-admission)",
+        help="the Service of the certificate (leeway-admission)",
     )
     parser.add_argument(
         "-n", "--namespace", default="leeway", metavar="NAME", help="its namespace (leeway)"
@@ -69,7 +69,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "--secret",
         default="leeway-admission-tls",
         metavar="NAME",
-        help="what the Secret is called (leeway-admission-tls)",
+        help="the name of the Secret (leeway-admission-tls)",
     )
     parser.add_argument(
         "--days", type=int, default=365, metavar="N", help="how long it is valid (365)"
@@ -77,7 +77,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument(
         "--webhook",
         metavar="FILE",
-        help="a ValidatingWebhookConfiguration that is to trust it; - is standard input",
+        help="a ValidatingWebhookConfiguration that should trust the CA; - is standard input",
     )
     parser.add_argument(
         "--out", type=Path, metavar="FOLDER", help="write files instead of printing manifests"

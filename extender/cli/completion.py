@@ -9,9 +9,9 @@ from extender.cli.manual import Page
 from extender.cli.shells import Command, Option
 
 _PAGE: Final = Page(
-    "print a script that completes commands and flags",
-    """Print a completion script for a shell. It is made from the commands and flags of this very
-    version, and works without starting Leeway.""",
+    "print a completion script for a shell",
+    """Print a completion script for a shell. It knows the commands and flags of this version,
+    and works without starting Leeway.""",
     examples=[
         ("source <(leeway completion bash)", "In this bash only."),
         (

@@ -12,11 +12,11 @@ from extender.config import printing
 _CONFIG: Final = Page("look at the configuration", "Look at the configuration of Leeway.")
 _PRINT: Final = Page(
     "print the effective configuration",
-    """Print what the file, the flags and the defaults amount to, as an ExtenderConfiguration that
-    could be given to 'leeway serve --config'.
+    """Print the effective configuration, from the file, the flags and the defaults, as an
+    ExtenderConfiguration for 'leeway serve --config'.
 
-    Nothing is started. Every problem is reported at once, with its path in the file or the flag
-    that brought it.""",
+    The command starts nothing. It reports every problem at once, with its path in the file or
+    with its flag.""",
     examples=[
         ("leeway config print", "The defaults."),
         (
@@ -24,7 +24,7 @@ _PRINT: Final = Page(
             "What this file means with this flag.",
         ),
     ],
-    exit_codes={0: "the configuration holds", 2: "it does not; a sentence for each problem"},
+    exit_codes={0: "the configuration is valid", 2: "it is not; a sentence for each problem"},
     files={"leeway.yaml": "an ExtenderConfiguration, under any name; see --config"},
     see="docs/configuration.md",
 )

@@ -23,20 +23,19 @@ _CONFIG_MAP: Final = "configmap/"
 _COLOURS: Final[dict[Severity, Colour]] = {"error": "red", "warning": "yellow", "info": "cyan"}
 _PAGE: Final = Page(
     "find what is wrong with an installation",
-    """Look at a KubeSchedulerConfiguration for every setting that makes Leeway useless or
-    dangerous, and say for each finding how bad it is, where it stands, why it matters and how it
-    is mended.
+    """Check a KubeSchedulerConfiguration for every setting that makes Leeway useless or
+    dangerous. Each finding says how bad it is, where it is, why it matters and how to fix it.
 
-    FILE may hold KubeSchedulerConfigurations, ExtenderConfigurations, ConfigMaps that carry them,
-    and manifests of Pods and Deployments that run kube-scheduler or Leeway; what else is in it is
-    passed over, so that rendered manifests can be piped in whole. 'configmap/NAME[:KEY]' takes a
-    ConfigMap of the cluster instead. All that is given is taken as one installation: Leeway's
-    configuration is compared with the scheduler's.
+    FILE may have KubeSchedulerConfigurations, ExtenderConfigurations, ConfigMaps that carry them,
+    and manifests of Pods and Deployments that run kube-scheduler or Leeway. The command ignores
+    everything else, so you can pipe in whole rendered manifests. 'configmap/NAME[:KEY]' takes a
+    ConfigMap of the cluster instead. The command takes all files together as one installation,
+    and compares Leeway's configuration with the scheduler's.
 
-    With --kubeconfig, or inside of a cluster, it is also asked whether Leeway may list and watch
-    what it needs. With --extender a running Leeway is asked whether it is ready, and who called
-    it, when and in which mode. With --listener the certificate that it presents is looked at.
-    Nothing is changed anywhere.""",
+    With --kubeconfig, or inside a cluster, it also checks whether Leeway may list and watch what
+    it needs. With --extender it asks a running Leeway whether it is ready, and who called it,
+    when and in which mode. With --listener it checks the certificate that Leeway presents. It
+    changes nothing.""",
     examples=[
         (
             "leeway doctor scheduler-config.yaml leeway.yaml",
@@ -61,9 +60,9 @@ _PAGE: Final = Page(
         ),
     ],
     exit_codes={
-        0: "nothing is wrong, or there is only something to know (info)",
+        0: "nothing is wrong, or there are only infos",
         1: "at least one error: a part of Leeway does not work, or taints are not enforced",
-        2: "it could not look: a wrong command line, a file that cannot be read, a server that"
+        2: "it could not check: a wrong command line, a file that cannot be read, a server that"
         " cannot be reached",
         3: "no error, but warnings",
     },
@@ -86,29 +85,33 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     )
     sources.add_kubeconfig(parser)
     parser.add_argument(
-        "-n", "--namespace", default="default", metavar="NAME", help="where the ConfigMaps are"
+        "-n",
+        "--namespace",
+        default="default",
+        metavar="NAME",
+        help="the namespace of the ConfigMaps",
     )
     parser.add_argument(
         "--as",
         dest="user",
         default="",
         metavar="USER",
-        help="whose rights to check, such as system:serviceaccount:leeway:leeway; you must be"
-        " allowed to impersonate them",
+        help="the user whose rights to check, such as system:serviceaccount:leeway:leeway; you must"
+        " be allowed to impersonate the user",
     )
     parser.add_argument(
         "--scheduler-as",
         default="",
         metavar="USER",
-        help="whose rights to check as the scheduler's; its configuration names the lease",
+        help="the user whose rights to check as the scheduler's",
     )
     parser.add_argument(
-        "--extender", metavar="URL", help="the ops listener of a running Leeway, to be asked"
+        "--extender", metavar="URL", help="the ops listener of a running Leeway to ask"
     )
     parser.add_argument(
         "--listener",
         metavar="HOST:PORT",
-        help="the scheduler listener of a running Leeway, whose certificate is looked at",
+        help="the scheduler listener of a running Leeway; checks its certificate",
     )
     output.add_to(parser)
     parser.set_defaults(run=run)

@@ -28,42 +28,42 @@ from extender.review.explain.templates import Subject
 from extender.server.profiles import Profiles
 
 _PAGE: Final = Page(
-    "say why a pod is Pending, and what would help",
-    """Judge a pod on every node of a cluster, exactly as 'leeway serve' would, and say of each
+    "say why a pod is Pending, and which change would help",
+    """Judge a pod on every node of a cluster, exactly as 'leeway serve' would, and say for each
     node whether the pod passes, which plugin refuses it and why, and which change would let it
-    pass. Every change was tried on the pod before it is told.
+    pass. The command has tried every change that it shows.
 
     The pod is a manifest (POD is a file, or '-' for standard input), or with -n the name of a pod
-    in the cluster. A manifest may be a Pod or a workload with a pod template; where a file holds
+    in the cluster. A manifest may be a Pod or a workload with a pod template. If a file has
     several, name the file with -f and choose one by POD. The cluster is that of --cluster, of
-    --kubeconfig, or the one that the command runs in. POD may stand before
-    --cluster or after its paths.
+    --kubeconfig, or the one that the command runs in. POD may stand before --cluster or after
+    its paths.
 
-    A live cluster is read with the rights of whoever runs the command: 'get' on the pod, 'list'
-    on nodes, and on pods or claims, volumes and storage classes if the pod spreads or has claims.
-    $KUBECONFIG and ~/.kube/config are not read unless --kubeconfig names them.""",
+    The command reads a live cluster with your rights: 'get' on the pod, 'list' on nodes, and
+    'list' on pods, or on claims, volumes and storage classes, if the pod has spread constraints
+    or claims. It reads $KUBECONFIG and ~/.kube/config only if --kubeconfig names them.""",
     examples=[
         (
             "leeway explain pod.yaml --cluster deploy/examples/cluster.yaml",
-            "A manifest against a cluster out of manifests.",
+            "Judge a manifest in a cluster from manifests.",
         ),
         (
             "leeway explain -n batch nightly-report --kubeconfig ~/.kube/config",
-            "A Pending pod of a live cluster.",
+            "Judge a Pending pod of a live cluster.",
         ),
         (
             "kubectl get deployment web -o yaml | leeway explain - --cluster dump.json --node n1",
-            "How the verdict on one node comes about, rule by rule, for the pods of a Deployment.",
+            "Derive the verdict on one node, rule by rule, for the pods of a Deployment.",
         ),
         (
             "leeway explain pod.yaml --cluster dump.json -o json | jq .fix.patch",
-            "The nearest fix as a patch.",
+            "Print the nearest fix as a patch.",
         ),
     ],
     exit_codes={
-        0: "a node passes; with --node, that node does",
+        0: "a node passes; with --node, that node passes",
         1: "no node passes; with --node, that node does not",
-        2: "nothing could be judged; a sentence says why",
+        2: "it could not judge; a sentence says why",
     },
     see="docs/explain.md",
 )
@@ -76,7 +76,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "pod", nargs="?", metavar="POD", help="a file, '-', or a name (with -n or -f)"
     )
     parser.add_argument("-f", "--filename", metavar="FILE", help="the file that has the pod")
-    parser.add_argument("-n", "--namespace", metavar="NAMESPACE", help="where the pod is")
+    parser.add_argument("-n", "--namespace", metavar="NAMESPACE", help="the namespace of the pod")
     parser.add_argument("--node", metavar="NAME", help="derive the verdict on this node")
     parser.add_argument("--all", action="store_true", help="a line for every node")
     flags.add_cluster(parser, "the cluster, as files or folders of YAML or JSON manifests")

@@ -15,11 +15,14 @@ _HELP: Final = {
     "--kubeconfig": ("FILE", "watch the cluster of this kubeconfig"),
     "--tls-cert-file": ("FILE", "certificate of the scheduler listener; reloaded on change"),
     "--tls-private-key-file": ("FILE", "its key"),
-    "--client-ca-file": ("FILE", "who may sign client certificates: switches mTLS on"),
+    "--client-ca-file": ("FILE", "the CA that signs client certificates; switches mutual TLS on"),
     "--admission-tls-cert-file": ("FILE", "certificate of the admission listener"),
     "--admission-tls-private-key-file": ("FILE", "its key"),
-    "--max-staleness": ("DURATION", "not ready when the cluster was not heard of for so long"),
-    "--catch-up": ("DURATION", "how long a total refusal waits for the watch (50ms; 0 is off)"),
+    "--max-staleness": ("DURATION", "not ready after this long without the API server"),
+    "--catch-up": (
+        "DURATION",
+        "how long to hold a total refusal for a late event (50ms; 0 is off)",
+    ),
 }
 _BOOLEANS: Final = {"true": True, "false": False}
 
@@ -34,7 +37,7 @@ def add_rules_to(parser: argparse.ArgumentParser) -> None:
         dest="--feature-gates",
         type=_gates,
         metavar="A=true,B=false",
-        help="switch rules on or off; all are on",
+        help="switch rules on or off; all are on by default",
     )
 
 
@@ -45,14 +48,14 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(flag, dest=flag, metavar=metavar, help=text)
     add_cluster(
         parser,
-        "take the cluster from manifests: files or folders of YAML or JSON; SIGHUP rereads",
+        "take the cluster from files or folders of YAML or JSON manifests; SIGHUP reads them again",
     )
     parser.add_argument(
         "--max-request-bytes",
         dest="--max-request-bytes",
         type=int,
         metavar="N",
-        help="largest body of a request (268435456)",
+        help="the largest body of a request (268435456)",
     )
     parser.add_argument(
         "--enable-explain",
@@ -64,7 +67,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--log-format", dest="--log-format", choices=["text", "json"], help="how to log (text)"
     )
-    parser.add_argument("-v", dest="-v", action="count", help="log more; repeat for still more")
+    parser.add_argument(
+        "-v", dest="-v", action="count", help="log more, such as every call; repeat for still more"
+    )
 
 
 def add_cluster(parser: argparse.ArgumentParser, text: str) -> None:

@@ -23,33 +23,40 @@ from extender.server.profiles import Profiles
 _STANDARD_INPUT: Final = "/dev/stdin"
 _STORAGE: Final = frozenset({"persistentvolumes", "persistentvolumeclaims", "storageclasses"})
 _PAGE: Final = Page(
-    "show who uses which rule, and what does not fit",
+    "list who uses which rule, and what does not fit together",
     """List the workloads of a cluster, or of manifests, that use extended rules, by gate and
-    operator: who is affected when a gate is switched off, or Leeway is removed. Pods, Deployments,
-    StatefulSets, DaemonSets, ReplicaSets, Jobs, CronJobs and PersistentVolumes are looked at, in
-    native fields and in annotations; what a workload has made is counted with it.
+    operator. These workloads are affected if you switch a gate off or remove Leeway. The command
+    reads native fields and annotations of Pods, Deployments, StatefulSets, DaemonSets,
+    ReplicaSets, Jobs, CronJobs and PersistentVolumes, and counts what a workload has made with
+    the workload.
 
-    Then it is looked for what does not fit together: taints and labels that a rule meets and
-    cannot read, rules that cannot be read themselves, pods that are Pending because no node
-    passes Leeway's rules, DaemonSets whose rules the DaemonSet controller cannot see, NoExecute
-    taints that only an annotation tolerates, annotated volumes that are bound too late, and rules
-    that nobody reads. Every verdict is made by the code that answers kube-scheduler.
+    Then report what does not fit together: taints and labels that a rule cannot read, rules that
+    do not parse, pods that are Pending because no node passes Leeway's rules, DaemonSets whose
+    rules the DaemonSet controller cannot see, NoExecute taints that only an annotation tolerates,
+    annotated volumes that are bound too late, and rules that nobody reads. The code that answers
+    kube-scheduler makes every verdict.
 
-    A live cluster is only listed, never changed. What you may not list is named and left out.
-    Give the configuration of your Leeway with --config: it says which profiles are Leeway's.""",
+    The command only lists a live cluster, and never changes it. It names what you may not list.
+    Give it the configuration of your Leeway with --config, which has Leeway's profiles.""",
     examples=[
         ("leeway scan --kubeconfig ~/.kube/config", "Scan a live cluster."),
-        ("leeway scan --config leeway.yaml -o json > scan.json", "In a cluster, as data."),
-        ("leeway scan manifests/ deploy/examples/cluster.yaml", "Manifests and nodes of files."),
+        (
+            "leeway scan --config leeway.yaml -o json > scan.json",
+            "Scan the cluster that the command runs in, as data.",
+        ),
+        (
+            "leeway scan manifests/ deploy/examples/cluster.yaml",
+            "Scan manifests and nodes from files.",
+        ),
         (
             "kubectl get nodes,pods,deployments -A -o json | leeway scan -",
-            "What somebody else may list.",
+            "Scan what somebody else has listed.",
         ),
     ],
     exit_codes={
-        0: "everything fits; that rules are used is no finding",
-        1: "at least one error: a rule that cannot be read, so that it never matches",
-        2: "it could not look: a wrong command line, a file that cannot be read, a server that"
+        0: "everything fits; the use of a rule is not a finding",
+        1: "at least one error: a rule that does not parse, and so never matches",
+        2: "it could not scan: a wrong command line, a file that cannot be read, a server that"
         " cannot be reached",
         3: "no error, but something does not fit, or could not be listed",
     },
@@ -69,7 +76,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     )
     flags.add_rules_to(parser)
     flags.add_kubeconfig(parser, "scan the cluster of this kubeconfig's current context")
-    flags.add_cluster(parser, "the same as PATH, for symmetry with the other commands")
+    flags.add_cluster(parser, "the same as PATH, as in the other commands")
     output.add_to(parser)
     parser.set_defaults(run=run)
 

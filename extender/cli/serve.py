@@ -31,26 +31,26 @@ log = logging.getLogger("leeway.serve")
 
 _PAGE: Final = Page(
     "answer kube-scheduler",
-    """Answer /filter, /prioritize and /preempt of kube-scheduler until SIGTERM or SIGINT. Node
-    names are looked up in the cluster of --kubeconfig, in the one that Leeway runs in, or in the
-    manifests of --cluster; without any, only requests that carry whole nodes can be answered.
+    """Answer /filter, /prioritize and /preempt of kube-scheduler until SIGTERM or SIGINT. Leeway
+    looks node names up in the cluster of --kubeconfig, in the cluster that it runs in, or in the
+    manifests of --cluster. Without any of them it answers only requests that carry whole nodes.
 
-    One line per listener is printed when it listens. SIGHUP reads the manifests again; changed
-    certificates are taken up by themselves. $KUBECONFIG is not read.""",
+    Leeway prints one line for each listener when it listens. On SIGHUP it reads the manifests
+    again. It loads changed certificates by itself. It never reads $KUBECONFIG.""",
     examples=[
         (
             "leeway serve --cluster deploy/examples/cluster.yaml",
-            "Serve a cluster out of manifests on loopback.",
+            "Serve a cluster from manifests on loopback.",
         ),
         (
             "leeway serve --kubeconfig ~/.kube/config --ops-listen 127.0.0.1:0",
             "Watch a live cluster, with the ops listener on a free port.",
         ),
-        ("leeway serve --config leeway.yaml", "Everything out of one file."),
+        ("leeway serve --config leeway.yaml", "Take everything from one file."),
     ],
     exit_codes={
-        0: "told to stop, and what had begun was finished",
-        2: "it could not start: the configuration does not hold, or a file cannot be read",
+        0: "stopped by a signal, after finishing what had begun",
+        2: "it could not start: the configuration is wrong, or a file cannot be read",
     },
     files={"leeway.yaml": "an ExtenderConfiguration, under any name; see --config"},
     see="docs/configuration.md, docs/endpoints.md, docs/scheduler.md",

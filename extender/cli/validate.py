@@ -17,19 +17,19 @@ from extender.review import manifests
 from extender.review.manifests import Remark
 
 _PAGE: Final = Page(
-    "check the rules of manifests",
+    "check the rules in manifests",
     """Check tolerations and node affinity, native and annotated, of Pods, of the pod templates of
     Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs, and of
-    PersistentVolumes. Says what the admission webhook would say, without a cluster.
+    PersistentVolumes. The command says what the admission webhook would say, without a cluster.
 
-    Objects of other kinds, and documents that are no Kubernetes objects, are skipped.""",
+    It skips objects of other kinds, and documents that are not Kubernetes objects.""",
     examples=[
-        ("leeway validate deploy/", "Every manifest of a folder."),
-        ("helm template chart | leeway validate -", "What a chart renders to."),
-        ("leeway validate -o github $(git diff --name-only main)", "Notes beside lines of a diff."),
+        ("leeway validate deploy/", "Check every manifest in a folder."),
+        ("helm template chart | leeway validate -", "Check what a chart renders."),
+        ("leeway validate -o github $(git diff --name-only main)", "Annotate the lines of a diff."),
         (
             "leeway validate --feature-gates TaintTolerationCEL=false pod.yaml",
-            "As on a cluster without expressions.",
+            "Check for a cluster without expressions.",
         ),
     ],
     exit_codes={
@@ -69,7 +69,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "--output",
         choices=sorted(_FORMATS),
         default="text",
-        help="lines for a person (text, default), data (json), or notes for a workflow (github)",
+        help="lines for a person (text, default), data (json), or workflow commands (github)",
     )
     parser.add_argument("--strict", action="store_true", help="warnings fail, too")
     flags.add_rules_to(parser)
