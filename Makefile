@@ -100,15 +100,15 @@ $(PLOTS): $(STAMP) requirements-bench.lock
 	@touch $@
 
 .PHONY: bench
-bench: $(PLOTS)  ## Measure Leeway beside a floor server of the same stack; edits bench/results.
+bench: $(PLOTS)  ## Measure beside a floor server of the same stack, in one run; edits bench/results.
 	$(BIN)/python -m bench
 
 .PHONY: bench-check
-bench-check: $(STAMP)  ## Fail if a ratio to the floor is clearly worse than in bench/results.
+bench-check: $(STAMP)  ## Fail when a ratio to the floor is clearly worse than the one in bench/results.
 	$(BIN)/python -m bench --check
 
 .PHONY: bench-scheduler
-bench-scheduler: $(STAMP)  ## Measure pods a second of a real kube-scheduler; edits bench/results.
+bench-scheduler: $(STAMP)  ## Pods a second of a real kube-scheduler, with and without extenders; edits bench/results.
 	$(BIN)/python -m bench.scheduler_throughput
 
 .PHONY: e2e

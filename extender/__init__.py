@@ -6,7 +6,7 @@ review     what a person or the API server is told about rules, as functions
 cluster    the eyes: a watched API server, or manifests
 wire       the language of kube-scheduler, bytes to arguments and verdicts to bytes
 config     one file and some flags to a frozen Config
-plugins    NodeUnschedulable, TaintToleration, NodeAffinity, VolumeBinding, PodTopologySpread
+plugins    NodeUnschedulable, TaintToleration, NodeAffinity
 framework  the contract, the snapshot, the runner
 match      does A select B? tolerations, selectors, versions
 model      Kubernetes objects as scheduling reads them

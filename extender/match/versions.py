@@ -1,8 +1,7 @@
 """Tolerant semantic versions: what Kubernetes components' own parser takes, and its order.
 
 The parser mirrors blang/semver v4 `ParseTolerant`, error texts included, because admission
-shows them. `semver.Version` holds the result, because the parser of that package is strict.
-Verdicts compare the tuples of `order`: 0.03 us, where two `semver.Version` take 1.4 us.
+shows them. The `semver` package holds and orders the result; its own parser is strict.
 """
 
 import functools
