@@ -85,11 +85,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     )
     sources.add_kubeconfig(parser)
     parser.add_argument(
-        "-n",
-        "--namespace",
-        default="default",
-        metavar="NAME",
-        help="the namespace of the ConfigMaps",
+        "-n", "--namespace", default="default", metavar="NAME", help="namespace of the ConfigMaps"
     )
     parser.add_argument(
         "--as",

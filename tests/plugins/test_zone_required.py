@@ -1,0 +1,27 @@
+"""The plugin that ARCHITECTURE.md shows is this one, and it works."""
+
+from pathlib import Path
+
+from extender.framework import runner
+from extender.framework.interface import SUCCESS, Profile, Settings
+from extender.framework.snapshot import Snapshot
+from tests.builders import a_pod, node_json, refused, some_nodes
+from tests.plugins import zone_required
+from tests.plugins.zone_required import REASON, ZONE, ZoneRequired
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def test_the_architecture_shows_this_plugin() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+
+    assert f"```python\n{Path(zone_required.__file__).read_text(encoding='utf-8')}```" in page
+
+
+def test_a_node_without_a_zone_is_refused() -> None:
+    nodes = some_nodes(node_json("with", labels={ZONE: "a"}), node_json("without"))
+    profile = Profile("test", (ZoneRequired(Settings()),), ())
+
+    result = runner.run_filter(profile, a_pod(), Snapshot(), nodes, clock=lambda: 0.0)
+
+    assert list(result.statuses) == [SUCCESS, refused(REASON, plugin="ZoneRequired")]
