@@ -21,13 +21,14 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Final
 
+from bench.asks import Names
 from bench.client import Connection
 from bench.cluster import JSON, name_of
 from bench.events import Events
 from bench.lines import Child, child
 from bench.rounds import MS, NO_ERROR, quantile
 from bench.watched import PAUSE_GOAL
-from bench.workloads import Names, Workload, mixed_rules
+from bench.workloads import Workload, mixed_rules
 
 CATCH_UP_LIMIT_SECONDS: Final = 120.0
 WARM_UP: Final = 20
@@ -55,7 +56,8 @@ class Calls:
 
     def once(self) -> float:
         """Seconds from the first byte out to the last byte in."""
-        seconds, answer = self.connection.post("/filter", self.names.body(self.workload.pod()))
+        ask = self.names.ask("filter", self.workload.pod())
+        seconds, answer = self.connection.post("/filter", ask.body)
         if not bytes(answer[-12:]).endswith(NO_ERROR):
             raise SystemExit(f"filter: {bytes(answer[-200:])!r}")
         return seconds
