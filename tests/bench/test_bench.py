@@ -9,13 +9,25 @@ from typing import Any
 import msgspec
 import pytest
 
-from bench import answers, checking, cluster, golang, growth, order, pages, processes, results
+from bench import (
+    answers,
+    checking,
+    cluster,
+    golang,
+    growth,
+    order,
+    pages,
+    processes,
+    results,
+    scheduler_throughput,
+)
 from bench.cases import Scripts
 from bench.cluster import encoded
 from bench.endurance import Endurance
 from bench.growth import Growth
 from bench.ratios import Ratios, Size
 from bench.rounds import FULL, LEAN, LEEWAY, PLAIN
+from bench.scheduler_floor import SchedulerFloor
 from bench.workloads import Workload, mixed_rules, unopinionated_rules
 from tests.builders import JSON
 
@@ -156,6 +168,36 @@ def test_the_floor_returns_what_it_was_given_until_it_is_given_something_else() 
         for text in (b'{"a":1}', b"[]"):
             floor.put("/canned/filter", text)
             assert bytes(floor.connection.post("/filter", b"{}")[1]) == text
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_the_floor_of_a_scheduler_answers_what_is_due(full: bool) -> None:
+    names = ["a", "b", "c"]
+    floor = SchedulerFloor(frozenset([b'"b"']), full)
+    body = json.dumps({"Pod": {"x": "]"}, "Nodes": None, "NodeNames": names}).replace(" ", "")
+
+    filtered = json.loads(floor.filtered(body.encode()))
+    scores = json.loads(floor.prioritized(body.encode()))
+
+    assert filtered["NodeNames"] == ["a", "c"]
+    assert filtered["FailedAndUnresolvableNodes"] == ({"b": answers.REASON} if full else {})
+    assert scores == ([{"Host": name, "Score": 0} for name in names] if full else [])
+
+
+def test_the_table_of_schedulers_says_which_goals_are_met() -> None:
+    size = {
+        "rates": {LEEWAY: [96.0, 98.0], LEAN: [100.0, 100.0], FULL: [100.0, 100.0]},
+        "cpu_ms": {LEEWAY: [0.8, 0.9], LEAN: [0.5, 0.5], FULL: [0.6, 0.6]},
+    }
+    found = {"kubernetes": "v1.36.3", "rounds": 2, "sizes": {"1000": size}}
+
+    said = [line.rsplit("|", 4)[1:4] for line in scheduler_throughput.table(found).splitlines()]
+
+    assert [[cell.strip() for cell in cells] for cells in said[-3:]] == [
+        ["", "<= 0.9 ms", "met"],
+        ["0.97", ">= 0.95", "met"],
+        ["0.97", ">= 1", "missed"],
+    ]
 
 
 def test_a_ratio_that_stays_worse_fails_the_check() -> None:
