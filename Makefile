@@ -100,16 +100,22 @@ $(PLOTS): $(STAMP) requirements-bench.lock
 	@touch $@
 
 .PHONY: bench
-bench: $(PLOTS)  ## Measure beside a floor server of the same stack, in one run; edits bench/results.
+bench: $(PLOTS)  ## Measure beside floors that return canned answers, in one run; edits bench/results.
 	$(BIN)/python -m bench
 
 .PHONY: bench-check
-bench-check: $(STAMP)  ## Fail when a ratio to the floor is clearly worse than the one in bench/results.
+bench-check: $(STAMP)  ## Fail when a case is clearly worse than in bench/results.
 	$(BIN)/python -m bench --check
 
 .PHONY: bench-scheduler
-bench-scheduler: $(STAMP)  ## Pods a second of a real kube-scheduler, with and without extenders; edits bench/results.
+bench-scheduler: $(STAMP)  ## Pods a second of a real kube-scheduler with Leeway and with floors; edits bench/results.
 	$(BIN)/python -m bench.scheduler_throughput
+
+MINUTES ?= 20
+
+.PHONY: bench-memory
+bench-memory: $(STAMP)  ## Adversarial legal traffic for MINUTES=20: memory must stay flat; edits bench/results.
+	$(BIN)/python -m bench.adversary --minutes $(MINUTES)
 
 .PHONY: e2e
 e2e: $(STAMP)  ## Tell the stories to a real control plane on loopback; KUBERNETES=v1.34.4 picks another version.

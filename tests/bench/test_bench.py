@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from bench import (
+    adversary,
     answers,
     checking,
     cluster,
@@ -25,6 +26,7 @@ from bench.cases import Scripts
 from bench.cluster import encoded
 from bench.endurance import Endurance
 from bench.growth import Growth
+from bench.hostile_traffic import Traffic
 from bench.ratios import Ratios, Size
 from bench.rounds import FULL, LEAN, LEEWAY, PLAIN
 from bench.scheduler_floor import SchedulerFloor
@@ -272,6 +274,27 @@ def test_memory_is_looked_at_from_the_first_request_to_the_last(tmp_path: Path) 
 
     assert [asked for asked, _ in found["rss"]] == list(range(61))
     assert found["growth"] == pytest.approx(found["at_the_end"] - found["by_half"], abs=0.11)
+
+
+def test_the_adversary_takes_every_kind_and_says_what_it_saw(tmp_path: Path) -> None:
+    found = adversary.measured(
+        tmp_path, 0.02, nodes=10, pods=5, turn_seconds=0.02, quiet_seconds=0.1
+    )
+
+    assert found["answers"].keys() == {"200"}
+    assert found["grown"].keys() == found["slowest"].keys() == Traffic(10).kinds.keys()
+    assert found["peak"] >= found["second_half"] >= 1
+    assert adversary.text(found).count("MB |") == len(found["grown"])
+
+
+def test_hostile_traffic_never_comes_twice_and_could_be_admitted() -> None:
+    traffic = Traffic(10)
+    for make in traffic.kinds.values():
+        one, other = (json.loads(make().body)["Pod"] for _ in range(2))
+
+        assert one["metadata"]["uid"] != other["metadata"]["uid"]
+        assert sum(map(len, one["metadata"]["annotations"].values())) < 256 * 1024
+        assert len(json.dumps(one)) < 1_500_000
 
 
 @pytest.mark.parametrize("verb", ["filter", "prioritize"])
