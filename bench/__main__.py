@@ -52,7 +52,7 @@ def check(folder: Path, parts: list[str], size: Size, committed: Path) -> int:
     known = results.read(committed)["cases"]
 
     def measure(part: str) -> JSON:
-        ratios = Ratios(folder, size)
+        ratios = Ratios(folder, size, with_go_client=False)
         ratios.measure(part)
         return ratios.results()
 

@@ -164,9 +164,7 @@ class Refusals:
         made = [self.scripts.new_workload(workloads.refused_rules) for _ in range(count)]
         self._pods = [made[number % count].pod() for number in range(self.pods)]
 
-    def round(
-        self, event: Callable[[], None], *, asked: int, counted: bool = True
-    ) -> Iterator[Step]:
+    def round(self, event: Callable[[], None], *, asked: int) -> Iterator[Step]:
         """So many of the pods with nothing between two asks, then with an event each time."""
         what = f"filter, {self.scripts.nodes} names, refused"
         quiet = Case(f"{what}, asked again", REFUSED_GOAL, (LEAN,))
@@ -176,6 +174,5 @@ class Refusals:
             warming = () if before else self._pods[:asked]
             for number, pod in enumerate((*warming, *self._pods[:asked])):
                 asks = [self.scripts.names.ask("filter", pod)]
-                step_counts = counted and number >= len(warming)
-                yield Step(case, asks, before=before, counted=step_counts)
+                yield Step(case, asks, before=before, counted=number >= len(warming))
             self._pods = self._pods[asked:] + self._pods[:asked]

@@ -47,6 +47,7 @@ class Ratios:
     folder: Path
     size: Size
     progress: Progress = print
+    with_go_client: bool = True
     kept: dict[str, dict[str, Kept]] = field(default_factory=dict)
     not_measured: list[str] = field(default_factory=list)
     _scripts: dict[int, Scripts] = field(default_factory=dict)
@@ -96,6 +97,9 @@ class Ratios:
         events = stack.enter_context(closing(Events(api.addresses[0])))
         refusals = Refusals(self._scripts_of(self.size.nodes), self.size.refused)
         each = max(1, self.size.refused // self.size.rounds)
+        for step in refusals.round(events.one, asked=self.size.refused):
+            if step.before is None:  # ask about every pod once, before anything is counted
+                server.connection.post("/filter", step.asks[0].body)
         self._rounds(stack, server, lambda: refusals.round(events.one, asked=each))
 
     def _expressions(self, stack: ExitStack) -> None:
@@ -152,7 +156,11 @@ class Ratios:
         if rival is not None:
             others[GO] = rival
         contests = {RAW: Contest(server, others)}
-        if with_go_client and (client := self._go_client(stack)) is not None:
+        if (
+            with_go_client
+            and self.with_go_client
+            and (client := self._go_client(stack)) is not None
+        ):
             contests[GO_CLIENT] = Contest(server, others, client)
         for number in range(1 + self.size.rounds):
             for contest in contests.values():

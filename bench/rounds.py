@@ -123,7 +123,8 @@ class Contest:
                     kept.rounds.append({who: Times() for who in (LEEWAY, *step.case.against)})
                 self._take(step, before)
                 before = step
-            self._take(None, before)
+            if before is not None:
+                self._take(None, before)
             self._settle()
         finally:
             gc.enable()
