@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench import processes, workloads
-from bench.cases import Scripts
+from bench.cases import KNOWN_GOAL, Scripts
 from bench.cluster import MIXED, SLOT
 from bench.rounds import LEAN, LEEWAY, Case, Contest, Step, figures
 from bench.workloads import Rules
@@ -120,7 +120,7 @@ class Growth:
             return axis.rules(point, workload)
 
         for line in LINES:
-            case = Case(line, against=(LEAN,))
+            case = Case(line, KNOWN_GOAL, against=(LEAN,))
             workload = scripts.new_workload(rules)
             for number in range(self.calls + 1):
                 if line.startswith("new"):

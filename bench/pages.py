@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from bench import results, scheduler_throughput
+from bench import adversary, results, scheduler_throughput
 from bench.results import GO_CLIENT, RAW
 from bench.rounds import LEEWAY
 
@@ -71,6 +71,9 @@ def pages(folder: Path = results.FOLDER) -> dict[Path, str]:
     scheduler = folder / scheduler_throughput.FILE
     if scheduler.exists():
         tables["scheduler table"] = scheduler_throughput.table(results.read(scheduler))
+    hostile = folder / adversary.FILE
+    if hostile.exists():
+        tables["adversary table"] = adversary.text(results.read(hostile))
     shown = (ROOT / "README.md", ROOT / "docs/performance.md")
     return {page: filled(page.read_text(encoding="utf-8"), tables) for page in shown}
 

@@ -11,7 +11,7 @@ from bench.growth import LINES
 from bench.results import RAW, WORDS, met, quartiles, seen
 
 matplotlib.use("Agg")
-COLOURS: Final = {True: "#3a7d44", False: "#b5432e", None: "#777777"}
+COLOURS: Final = {True: "#3a7d44", False: "#b5432e"}
 STYLES: Final = {"known rules": "-o", "new rules": "-^"}
 DPI: Final = 110
 
@@ -33,7 +33,7 @@ def _ratios(file: Path, cases: Mapping[str, Any]) -> Path:
     shown = {
         f"{name}, to {WORDS[case['goal']['of']]}": case
         for name, case in cases.items()
-        if case.get("goal", {}).get("unit") == "x"
+        if case["goal"]["unit"] == "x"
     }
     figure, axes = pyplot.subplots(figsize=(11, 0.36 * len(shown) + 1.6))
     for row, case in enumerate(reversed(shown.values())):

@@ -74,8 +74,7 @@ class Ratios:
         for name, clients in self.kept.items():
             goal = next(iter(clients.values())).case.goal
             found[name] = {client: figures(kept) for client, kept in clients.items()}
-            if goal is not None:
-                found[name]["goal"] = {"of": goal.of, "at_most": goal.at_most, "unit": goal.unit}
+            found[name]["goal"] = {"of": goal.of, "at_most": goal.at_most, "unit": goal.unit}
         return found
 
     def _scripts_of(self, nodes: int) -> Scripts:

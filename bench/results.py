@@ -60,7 +60,7 @@ def worse(committed: Mapping[str, JSON], now: Mapping[str, JSON]) -> dict[str, f
     """
     found = {}
     for name, case in now.items():
-        if name in committed and "goal" in case:
+        if name in committed:
             known = committed[name]
             in_ms = case["goal"]["unit"] == "ms"
             now_and_then = (max(seen(each), LEAST_MS if in_ms else 0) for each in (case, known))
@@ -82,8 +82,7 @@ def seen(case: Mapping[str, Any], client: str = RAW) -> float:
 
 def _cpu(case: Mapping[str, Any]) -> float:
     """What Leeway computes for a call, as a ratio to what it is compared with."""
-    of = case["goal"]["of"] if "goal" in case else LEAN
-    figures = case[RAW]
+    figures, of = case[RAW], case["goal"]["of"]
     other = LEAN if of == LEEWAY else of
     return float(figures[LEEWAY]["cpu"] / figures[other]["cpu"])
 
@@ -96,9 +95,9 @@ def quartiles(ratios: Sequence[float]) -> tuple[float, float]:
     return low, high
 
 
-def met(case: Mapping[str, Any]) -> bool | None:
-    """Whether the goal of a case is met; None if it has none."""
-    return seen(case) <= case["goal"]["at_most"] if "goal" in case else None
+def met(case: Mapping[str, Any]) -> bool:
+    """Whether the goal of a case is met."""
+    return bool(seen(case) <= case["goal"]["at_most"])
 
 
 def markdown(found: Mapping[str, Any]) -> str:
@@ -108,10 +107,10 @@ def markdown(found: Mapping[str, Any]) -> str:
     parts = [
         f"Python {on['python']}, {on['cpus']} CPUs, load {busy} when it began; milliseconds.",
         "",
-        *(f"Not measured: {what}." for what in found.get("not_measured", [])),
-        "| case | p50 | p99 | lean p50 | full p50 | to lean | to full | cpu"
-        " | Go client p50 | to lean | to full | seen | rounds | goal | |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|",
+        *(f"**Not measured: {what}.**\n" for what in found.get("not_measured", [])),
+        "| case | measured | goal | | p50 | p99 | lean | full | to lean | to full | rounds | CPU"
+        " | scheduler's client: p50 | to lean | to full |",
+        "|---|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
         *(_row(name, case) for name, case in found.get("cases", {}).items()),
     ]
     if "memory" in found:
@@ -126,22 +125,11 @@ def _row(name: str, case: Mapping[str, Any]) -> str:
     raw, go = case[RAW], case.get(GO_CLIENT, {})
     cells = [
         name,
-        _ms(raw, LEEWAY),
-        _ms(raw, LEEWAY, "p99"),
-        _ms(raw, LEAN),
-        _ms(raw, FULL),
-        _times(raw, LEAN),
-        _times(raw, FULL),
-        f"{_cpu(case):.2f}x",
-        _ms(go, LEEWAY),
-        _times(go, LEAN),
-        _times(go, FULL),
+        *(said(case), wanted(case["goal"]), "met" if met(case) else "missed"),
+        *(_ms(raw, LEEWAY), _ms(raw, LEEWAY, "p99"), _ms(raw, LEAN), _ms(raw, FULL)),
+        *(_times(raw, LEAN), _times(raw, FULL), _rounds(case), f"{_cpu(case):.2f}x"),
+        *(_ms(go, LEEWAY), _times(go, LEAN), _times(go, FULL)),
     ]
-    if "goal" in case:
-        verdict = "met" if met(case) else "missed"
-        cells += [said(case), _rounds(case), wanted(case["goal"]), verdict]
-    else:
-        cells += [""] * 4
     return f"| {' | '.join(cells)} |"
 
 
@@ -163,7 +151,7 @@ def said(case: Mapping[str, Any], client: str = RAW) -> str:
     """The figure that the goal is about, with its unit."""
     if case["goal"]["unit"] == "x":
         return f"{seen(case, client):.2f}x"
-    return f"{seen(case, client):.2f} ms"
+    return f"{'+' if case['goal']['of'] == PLAIN else ''}{seen(case, client):.2f} ms"
 
 
 def wanted(goal: Mapping[str, Any]) -> str:

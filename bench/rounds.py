@@ -47,7 +47,7 @@ class Case:
     """One line of the table."""
 
     name: str
-    goal: Goal | None = None
+    goal: Goal
     against: Sequence[str] = (LEAN, FULL)
 
 

@@ -96,7 +96,7 @@ def test_what_is_not_measured_is_said(measured: Ratios, cases: Mapping[str, Any]
         "an extender in Go: go is not installed",
     ]
     found = {"machine": results.machine(), "cases": cases, "not_measured": ["a client: no Go"]}
-    assert "Not measured: a client: no Go." in results.markdown(found)
+    assert "**Not measured: a client: no Go.**" in results.markdown(found)
 
 
 def test_results_are_written_and_read_again(cases: Mapping[str, Any], tmp_path: Path) -> None:
