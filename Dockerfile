@@ -1,6 +1,7 @@
-# Both stages have the same base: the virtual environment made in the first links to the interpreter
-# of the base, and the link must hold in the second. glibc, not musl: the wheels need it.
-FROM python:3.11.15-slim-bookworm AS build
+# Both stages have the same Python: the virtual environment made in the first links to its
+# interpreter, and the link must hold in the second. The first has a C compiler besides, for the
+# rows. glibc, not musl: the wheels need it.
+FROM python:3.11.15-bookworm AS build
 
 # Where pip finds its index is the business of the machine that builds. It may hand over a pip.conf
 # and a CA bundle as secrets, which are there while a step runs and never in a layer; without them
@@ -22,11 +23,12 @@ RUN --mount=type=secret,id=pip.conf --mount=type=secret,id=ca.crt \
     && /opt/build/bin/pip install --no-compile --require-hashes --no-deps --only-binary :all: --requirement build-system.lock \
     && /opt/build/bin/pip --python /opt/leeway/bin/python3 install --no-compile --require-hashes --no-deps --only-binary :all: --requirement requirements.lock
 
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml setup.py README.md LICENSE ./
 COPY extender extender
 # Bytecode is made here, because a read-only root file system cannot take it later. It is not
-# checked against its source at start: both are in the same layer.
-RUN /opt/build/bin/pip wheel --no-index --no-deps --no-build-isolation --wheel-dir dist . \
+# checked against its source at start: both are in the same layer. An image without compiled rows
+# would be slow, so it is not built.
+RUN LEEWAY_REQUIRE_NATIVE=1 /opt/build/bin/pip wheel --no-index --no-deps --no-build-isolation --wheel-dir dist . \
     && /opt/build/bin/pip --python /opt/leeway/bin/python3 install --no-compile --no-index --no-deps dist/*.whl \
     && /opt/leeway/bin/python3 -m compileall -q --invalidation-mode unchecked-hash /opt/leeway/lib
 
@@ -41,7 +43,8 @@ COPY --from=build /opt/leeway /opt/leeway
 
 # The base comes without bytecode of the standard library, and each start on a read-only root would
 # compile it anew: half a second of a whole core. One start here writes down what a start needs.
-RUN ["/opt/leeway/bin/leeway", "version"]
+# The compiled rows must load: without them Python would serve, slowly and in silence.
+RUN /opt/leeway/bin/leeway version && /opt/leeway/bin/python3 -c 'import extender.rows._native'
 
 # Nothing is ever written; log lines leave at once.
 ENV PATH=/opt/leeway/bin:$PATH \

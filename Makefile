@@ -1,4 +1,4 @@
-# Every target sets up what it needs: a machine with Python 3.11 or newer and make is enough.
+# Every target sets up what it needs. The machine needs Python 3.11 or newer, and make.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -11,87 +11,99 @@ export UV_NO_PROGRESS := 1
 
 .PHONY: help
 help:  ## List the targets.
-	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-15s %s\n", $$1, $$2}'
 
-$(STAMP): pyproject.toml requirements-dev.lock
+TOOLS  := $(VENV)/.tools
+NATIVE := $(wildcard extender/rows/native/*)
+
+$(TOOLS): requirements-dev.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Leeway needs Python 3.11 or newer; set PYTHON=/path/to/python3.11" >&2; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.lock
+	@touch $@
+
+# Again when the C changed: an editable install does not compile it by itself.
+$(STAMP): $(TOOLS) pyproject.toml setup.py $(NATIVE)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
 .PHONY: install
-install: $(STAMP)  ## Make .venv with the leeway command and the development tools.
+install: $(STAMP)  ## Create .venv with the leeway command and the development tools.
 
 .PHONY: run
-run: $(STAMP)  ## Serve the bundled example cluster on 127.0.0.1:8888.
+run: $(STAMP)  ## Serve the example cluster on 127.0.0.1:8888.
 	@echo 'Serving the example cluster of deploy/examples/cluster.yaml. In another terminal, try:'
 	@echo
 	@echo '  curl -s -d @deploy/examples/filter-batch.json http://127.0.0.1:8888/filter | $(PYTHON) -m json.tool'
 	@echo "  curl -s 'http://127.0.0.1:8080/readyz?verbose'"
 	@echo '  $(BIN)/leeway explain deploy/examples/pending-pod.yaml --cluster deploy/examples/cluster.yaml'
 	@echo
-	@exec $(BIN)/leeway serve --cluster deploy/examples/cluster.yaml
+	@exec $(BIN)/leeway serve --cluster deploy/examples/cluster.yaml --refusals always
 
 .PHONY: test
 test: $(STAMP)  ## Run the tests.
 	$(BIN)/pytest -n 2
 
 .PHONY: cov
-cov: $(STAMP)  ## Run the tests with branch coverage and its gates.
+cov: $(STAMP)  ## Run the tests, and fail below the required branch coverage.
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest -p no:randomly -n 2
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
-	$(BIN)/coverage report --fail-under=100 --include='extender/model/*,extender/match/*,extender/framework/*,extender/plugins/*,extender/wire*' > /dev/null || { $(BIN)/coverage report --include='extender/model/*,extender/match/*,extender/framework/*,extender/plugins/*,extender/wire*'; echo 'The pure rooms and the wire must be covered wholly.' >&2; exit 1; }
+	$(BIN)/coverage report --fail-under=100 --include='extender/model/*,extender/match/*,extender/framework/*,extender/plugins/*,extender/rows/*,extender/wire/*,extender/verbs/*' > /dev/null || { $(BIN)/coverage report --include='extender/model/*,extender/match/*,extender/framework/*,extender/plugins/*,extender/rows/*,extender/wire/*,extender/verbs/*'; echo 'The pure rooms and the wire need 100 % coverage.' >&2; exit 1; }
 
 .PHONY: cel-parity
-cel-parity: $(STAMP)  ## Compare CEL with what the real Kubernetes code answered, question by question.
+cel-parity: $(STAMP)  ## Compare the CEL engine with answers of the real Kubernetes code.
 	$(BIN)/python -m tests.match.cel.parity
 
 .PHONY: lint
-lint: $(STAMP)  ## Check format and lint; edits nothing.
+lint: $(STAMP)  ## Check format, lint and spelling; edits nothing.
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/codespell
 	$(BIN)/validate-pyproject pyproject.toml
-	$(BIN)/shellcheck .ci/run deploy/image/build deploy/image/engineless
+	$(BIN)/shellcheck .ci/run deploy/image/build deploy/image/engineless deploy/wheels/build
 	$(BIN)/hadolint Dockerfile
 
 .PHONY: types
-types: $(STAMP)  ## Check the types of the program and of its tests.
+types: $(STAMP)  ## Check types, also of the tests.
 	$(BIN)/mypy
 
 .PHONY: arch
-arch: $(STAMP)  ## Check who may import whom, the size of files and that the documentation is complete.
+arch: $(STAMP)  ## Check imports between rooms, file sizes and the documentation.
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/pytest -q tests/test_architecture.py tests/test_docs.py
 
 .PHONY: check
-check: lint types arch cov  ## Everything that can be checked without running a cluster.
+check: lint types arch cov  ## Run all checks that need no cluster.
 
 .PHONY: fmt
-fmt: $(STAMP)  ## Format and mend what can be mended; edits files.
+fmt: $(STAMP)  ## Format the code and apply lint fixes; edits files.
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
 .PHONY: hooks
 hooks: $(STAMP)  ## Install the git hooks.
-	$(BIN)/pre-commit install
+	$(BIN)/pre-commit install --hook-type pre-commit --hook-type commit-msg
 
 COMPILE := $(BIN)/uv pip compile --upgrade --generate-hashes --universal --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet
 
 .PHONY: lock
-lock: $(STAMP)  ## Resolve the dependencies anew and write the lock files; edits files.
+lock: $(STAMP)  ## Resolve the dependencies again and write the lock files; edits files.
 	$(COMPILE) pyproject.toml --group dev -o requirements-dev.lock
 	$(COMPILE) pyproject.toml -o requirements.lock
 	$(COMPILE) --group bench --constraint requirements-dev.lock -o requirements-bench.lock
 	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' | $(COMPILE) --python-version 3.11 - -o deploy/image/build-system.lock
+	$(COMPILE) --group wheels --constraint deploy/image/build-system.lock -o deploy/wheels/tools.lock
 
 .PHONY: image
-image: $(STAMP)  ## Build the container image and prove that it answers as a non-root user with a read-only root.
+image: $(STAMP)  ## Build the container image, and test it as a non-root user with a read-only root.
 	deploy/image/build
+
+.PHONY: wheels
+wheels:  ## Build the source archive and wheels for x86_64 and aarch64, into dist.
+	PYTHON=$(PYTHON) deploy/wheels/build
 
 PLOTS := $(VENV)/.plots
 
@@ -100,25 +112,47 @@ $(PLOTS): $(STAMP) requirements-bench.lock
 	@touch $@
 
 .PHONY: bench
-bench: $(PLOTS)  ## Measure beside a floor server of the same stack, in one run; edits bench/results.
+bench: $(PLOTS)  ## Measure beside floors that return canned answers, in one run; edits bench/results.
 	$(BIN)/python -m bench
 
 .PHONY: bench-check
-bench-check: $(STAMP)  ## Fail when a ratio to the floor is clearly worse than the one in bench/results.
+bench-check: $(STAMP)  ## Fail when a case is clearly worse than in bench/results.
 	$(BIN)/python -m bench --check
 
 .PHONY: bench-scheduler
-bench-scheduler: $(STAMP)  ## Pods a second of a real kube-scheduler, with and without extenders; edits bench/results.
+bench-scheduler: $(STAMP)  ## Pods a second of a real kube-scheduler with Leeway and with floors; edits bench/results.
 	$(BIN)/python -m bench.scheduler_throughput
 
+.PHONY: bench-memory
+bench-memory: $(STAMP)  ## Adversarial legal traffic for MINUTES=20: memory must stay flat; edits bench/results.
+	$(BIN)/python -m bench.adversary --minutes $(or $(MINUTES),20)
+
+SANITIZED := build/sanitized/_native.abi3.so
+LATEST    := build/sanitized/latest.json
+
+$(SANITIZED): $(NATIVE)
+	@mkdir -p $(@D)
+	$(CC) -shared -fPIC -g -O1 -std=c11 -Wall -Wextra -Werror -Wno-cast-function-type -fno-omit-frame-pointer \
+	  -fsanitize=address,undefined -fno-sanitize-recover=all $$($(PYTHON) -c 'import sysconfig; print("-I" + sysconfig.get_path("include"))') \
+	  $(filter %.c,$(NATIVE)) -o $@
+
+# Python itself is not built with the sanitizer: it must be loaded first, and Python's own leaks at
+# exit are none of our business. malloc instead of Python's pools, so that it sees each allocation.
+.PHONY: fuzz
+fuzz: $(STAMP) $(SANITIZED)  ## Compare the rows in C and in Python under sanitizers, for MINUTES=1 minutes.
+	@rm -f $(LATEST)
+	ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) \
+	  $(BIN)/python -m tests.fuzz.rows --native $(SANITIZED) --latest $(LATEST) --minutes $(or $(MINUTES),1) \
+	  || { [ ! -e $(LATEST) ] || mv $(LATEST) tests/fuzz/corpus/rows/found-$$(date +%s).json; exit 1; }
+
 .PHONY: e2e
-e2e: $(STAMP)  ## Tell the stories to a real control plane on loopback; KUBERNETES=v1.34.4 picks another version.
+e2e: $(STAMP)  ## Run the KEPs' user stories on a real control plane; KUBERNETES=v1.34.4 picks a version.
 	$(BIN)/pytest tests/e2e -n 2 --dist loadfile --timeout 240 --durations 10
 
 .PHONY: golden
-golden: $(STAMP)  ## Capture anew what a real kube-scheduler sends, into tests/golden/captured; edits files.
+golden: $(STAMP)  ## Record again what a real kube-scheduler sends; edits tests/golden/captured.
 	$(BIN)/python -m tests.e2e.capture
 
 .PHONY: clean
 clean:  ## Remove caches and build output.
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.*
+	rm -rf $(VENV) build dist *.egg-info extender/rows/*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.*

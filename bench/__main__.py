@@ -1,7 +1,7 @@
 """`python -m bench`: everything that is measured beside a floor, in one run.
 
 Writes its results into bench/results. With --check it writes nothing, and fails when a ratio is
-clearly worse than the one that stands there.
+clearly worse than the one that stands there. `python -m bench.pages` fills the pages.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from bench.endurance import Endurance
 from bench.growth import Growth
 from bench.ratios import Ratios, Size
 
-RATIOS: Final = ("names", "refused", "expressions", "whole")
+RATIOS: Final = ("names", "refused", "expressions", "spread", "whole", "go")
 PARTS: Final = (*RATIOS, "growth", "memory", "watch")
 ROUNDS: Final = 15
 CHECK_ROUNDS: Final = 5
@@ -30,7 +30,7 @@ def measured(folder: Path, parts: list[str], size: Size) -> JSON:
         if part in parts:
             ratios.measure(part)
     if ratios.kept:
-        found["cases"] = ratios.results()
+        found |= {"cases": ratios.results(), "not_measured": ratios.not_measured}
     if "growth" in parts:
         grown = Growth(folder, seed=size.seed)
         found["growth"] = {}
@@ -48,18 +48,18 @@ def measured(folder: Path, parts: list[str], size: Size) -> JSON:
 
 
 def check(folder: Path, parts: list[str], size: Size, committed: Path) -> int:
-    """Measure the ratios and compare; the exit code."""
+    """Measure the cases and compare; the exit code."""
     known = results.read(committed)["cases"]
 
     def measure(part: str) -> JSON:
-        ratios = Ratios(folder, size)
+        ratios = Ratios(folder, size, with_go_client=False)
         ratios.measure(part)
         return ratios.results()
 
     failed = checking.worsened(known, [part for part in RATIOS if part in parts], measure)
     for name, factor in failed.items():
-        print(f"{name}: {factor:g} times the committed ratio of {known[name]['ratio']:g}")
-    print(f"{len(failed)} ratio(s) clearly worse than {committed.name} says")
+        print(f"{name}: {factor:g} times the committed {results.said(known[name])}")
+    print(f"{len(failed)} case(s) clearly worse than {committed.name} says")
     return 1 if failed else 0
 
 
@@ -68,6 +68,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--only", default="", help=f"some of {','.join(PARTS)}")
     parser.add_argument("--nodes", type=int, default=5_000, help="nodes of the cluster (5000)")
+    parser.add_argument("--small", type=int, default=1_000, help="nodes of the small one (1000)")
     parser.add_argument("--whole", type=int, default=1_000, help="nodes sent whole (1000)")
     parser.add_argument("--rounds", type=int, help="rounds of each ratio (15; of a check 5)")
     parser.add_argument("--calls", type=int, default=20, help="calls a case and round (20)")
@@ -76,7 +77,12 @@ def main() -> int:
     parser.add_argument("--results", type=Path, default=results.FOLDER, metavar="FOLDER")
     options = parser.parse_args()
     rounds = options.rounds or (CHECK_ROUNDS if options.check else ROUNDS)
-    size = Size(options.nodes, options.whole, rounds=rounds, calls=options.calls, seed=options.seed)
+    size = Size(
+        *(options.nodes, options.small, options.whole),
+        rounds=rounds,
+        calls=options.calls,
+        seed=options.seed,
+    )
     parts = options.only.split(",") if options.only else list(PARTS)
     if unknown := set(parts) - set(PARTS):
         parser.error(f"--only: no such part: {', '.join(sorted(unknown))}")

@@ -25,8 +25,8 @@ from celpy.adapter import json_to_cel
 from celpy.evaluation import CELFunction
 
 from extender.match import versions
+from extender.match.cel.cache import ProgramCache
 from extender.match.cel.program import compile_expression
-from extender.match.cel.programs import Programs
 from extender.model.core_v1 import Taint
 
 KERNEL: Final = "node.example.com/kernel-version"
@@ -166,7 +166,7 @@ def megabytes() -> float:
 
 def watch_memory(count: int) -> None:
     """Compile and evaluate different expressions, and print what is kept of them."""
-    programs = Programs()
+    programs = ProgramCache()
     taint = Taint("env.example.com/dev", "6.8.0", "NoSchedule")
     print(f"{'expressions':>12}{'kept':>10}{'memory':>12}")
     for number in range(count + 1):

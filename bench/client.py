@@ -38,8 +38,15 @@ class Connection:
     def post(self, path: str, body: bytes) -> tuple[float, memoryview]:
         """Seconds from the first byte out to the last byte in, and the body of the answer.
 
-        The answer is overwritten by the next one.
+        The answer is overwritten by the next one. Everything but 200 ends the bench.
         """
+        seconds, status, answer = self.exchange(path, body)
+        if status != 200:
+            raise SystemExit(f"{path}: {status}: {bytes(answer[:500])!r}")
+        return seconds, answer
+
+    def exchange(self, path: str, body: bytes) -> tuple[float, int, memoryview]:
+        """The same, with the status of the answer, whichever it is."""
         message = HEAD % (path.encode(), self.address.encode(), len(body)) + body
         rest = memoryview(message)[FIRST_WRITE:]
         since = perf_counter()
@@ -48,10 +55,8 @@ class Connection:
             self._socket.sendall(rest)
         start, end = self._receive()
         seconds = perf_counter() - since
-        answer = self._buffer[start:end]
-        if bytes(self._buffer[:15]) != b"HTTP/1.1 200 OK":
-            raise SystemExit(f"{path}: {bytes(self._buffer[: min(end, 500)])!r}")
-        return seconds, answer
+        status = int(bytes(self._buffer[9:12]))  # after "HTTP/1.1 "
+        return seconds, status, self._buffer[start:end]
 
     def close(self) -> None:
         """Hang up."""

@@ -17,6 +17,7 @@ WHEN: Final = "2026-01-01T00:00:00Z"
 MIXED: Final = 0  # so many taint sets as come by chance
 SLA: Final = "node.kubernetes.io/sla"
 SLOT: Final = "example.com/slot"
+RETIRING: Final = "example.com/retiring"
 KERNEL: Final = "node.kubernetes.io/kernel-version"
 
 
@@ -84,7 +85,7 @@ def a_spec(number: int, chance: random.Random, taint_sets: int) -> JSON:
         sla = str(chance.randrange(800, 1000, 10))
         taints.append({"key": SLA, "value": sla, "effect": "NoSchedule"})
     if chance.random() < 0.1:
-        taints.append({"key": "example.com/retiring", "effect": "PreferNoSchedule"})
+        taints.append({"key": RETIRING, "effect": "PreferNoSchedule"})
     return {"taints": taints, "unschedulable": chance.random() < 0.01}
 
 

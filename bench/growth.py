@@ -1,7 +1,7 @@
 """How the time of a server grows: over nodes, over distinct taint sets, over tolerations of a pod.
 
-Time is what the server process computes for a call, the median of many; the floor's stands
-beside it, as it also has to read the names and to write as many bytes.
+Time is what the server process computes for a call, the median of many. The lean floor stands
+beside it: it also has to read the names and to write as many bytes.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench import processes, workloads
-from bench.cases import Scripts
+from bench.cases import KNOWN_GOAL, Scripts
 from bench.cluster import MIXED, SLOT
-from bench.rounds import Pair, Step, figures
+from bench.rounds import LEAN, LEEWAY, Case, Contest, Step, figures
 from bench.workloads import Rules
 
 NODES: Final = (100, 1_000, 5_000, 10_000, 15_000)
 TAINT_SETS: Final = (1, 100, 1_000, 2_500, 5_000)
 TOLERATIONS: Final = (1, 4, 16, 64, 128, 256)
-LINES: Final = ("repeated, listed", "repeated, shuffled", "new rules, shuffled")
+LINES: Final = ("known rules", "new rules")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,34 +84,34 @@ class Growth:
         shape = None
         with ExitStack() as outer:
             stack = outer.enter_context(ExitStack())
-            pair: Pair | None = None
+            contest: Contest | None = None
             for point in axis.points:
                 wanted = axis.nodes(point), axis.taint_sets(point)
-                if pair is None or shape != wanted:
+                if contest is None or shape != wanted:
                     stack.close()
-                    pair, shape = self._servers(stack, *wanted), wanted
-                found.append(self._point(pair, axis, point))
+                    contest, shape = self._servers(stack, *wanted), wanted
+                found.append(self._point(contest, axis, point))
         return found
 
-    def _servers(self, stack: ExitStack, nodes: int, taint_sets: int) -> Pair:
+    def _servers(self, stack: ExitStack, nodes: int, taint_sets: int) -> Contest:
         api = stack.enter_context(processes.apiserver(nodes, taint_sets=taint_sets, seed=self.seed))
         server = stack.enter_context(processes.watching(self.folder, api))
-        return Pair(server, stack.enter_context(processes.floor()))
+        return Contest(server, {LEAN: stack.enter_context(processes.floor())})
 
-    def _point(self, pair: Pair, axis: Axis, point: int) -> dict[str, Any]:
+    def _point(self, contest: Contest, axis: Axis, point: int) -> dict[str, Any]:
         nodes = axis.nodes(point)
         # Kept, so that no point asks about the workloads of another one.
         scripts = self._scripts.setdefault(nodes, Scripts(nodes, 0, self.seed))
-        pair.kept.clear()
+        contest.kept.clear()
         for number in range(1 + self.rounds):
-            pair.run(self._round(scripts, axis, point))
+            contest.run(self._round(scripts, axis, point))
             if not number:
-                pair.kept.clear()
-        seen = {line: figures(pair.kept[line]) for line in LINES}
-        floors = [figure["floor"]["cpu"] for figure in seen.values()]
+                contest.kept.clear()
+        seen = {line: figures(contest.kept[line]) for line in LINES}
+        floors = [figure[LEAN]["cpu"] for figure in seen.values()]
         return {
             axis.name: point,
-            **{line: figure["leeway"]["cpu"] for line, figure in seen.items()},
+            **{line: figure[LEEWAY]["cpu"] for line, figure in seen.items()},
             "floor": sorted(floors)[len(floors) // 2],
         }
 
@@ -120,10 +120,10 @@ class Growth:
             return axis.rules(point, workload)
 
         for line in LINES:
-            shuffled = line.endswith("shuffled")
+            case = Case(line, KNOWN_GOAL, against=(LEAN,))
             workload = scripts.new_workload(rules)
             for number in range(self.calls + 1):
                 if line.startswith("new"):
                     workload = scripts.new_workload(rules)
-                body = scripts.names.body(workload.pod(), shuffled=shuffled)
-                yield Step(line, "filter", body, counted=number > 0)
+                ask = scripts.names.ask("filter", workload.pod())
+                yield Step(case, [ask], counted=number > 0)

@@ -7,44 +7,50 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from bench import results, scheduler_throughput
+from bench import adversary, results, scheduler_throughput
+from bench.results import GO_CLIENT, RAW
+from bench.rounds import LEEWAY
 
 ROOT: Final = Path(__file__).parent.parent
 SHORT: Final = {
-    "filter, 5,000 names, repeated workload": "filter, 5000 names, repeated",
-    "filter, 5,000 names, new workload": "filter, 5000 names, new rules",
-    "prioritize, 5,000 names, repeated workload": "prioritize, 5000 names, repeated",
-    "prioritize, 5,000 names, new workload": "prioritize, 5000 names, new rules",
+    "filter, 1,000 nodes": "filter, 1000 names, known rules",
+    "filter, 5,000 nodes": "filter, 5000 names, known rules",
+    "filter, 5,000 nodes, rules that nobody has asked about": "filter, 5000 names, new rules",
+    "prioritize, 5,000 nodes, pod without preferences": "prioritize, 5000 names, no preferences",
+    "prioritize, 5,000 nodes, scores differ": "prioritize, 5000 names, scores differ",
+    "a pod that fits nowhere, asked again": "filter, 5000 names, refused, asked again",
+    "the same, a node changed before each": "filter, 5000 names, refused, an event before each",
     "5,000 different taints and a CEL toleration, later calls": (
         "filter, 5000 distinct taints, CEL, later calls"
     ),
-    "a pod that fits nowhere, asked again": "filter, 5000 names, refused, quiet",
-    "the same, a node changed before each": "filter, 5000 names, refused, an event before each",
+    "what spread over zone and hostname adds": (
+        "filter, 5000 names, spread over zone and hostname"
+    ),
     "filter, 1,000 whole nodes": "filter, 1000 whole nodes",
+    "filter and prioritize, beside an extender in Go": (
+        "filter and prioritize, 5000 names, known rules"
+    ),
 }
 
 
 def short(found: Mapping[str, Any]) -> str:
     """The table of the front page."""
     lines = [
-        "| | p50 | to the floor | in shuffled order | goal |",
+        "| | p50 | goal | kube-scheduler's client | raw client |",
         "|---|--:|--:|--:|--:|",
     ]
-    for title, case in SHORT.items():
-        listed, shuffled = (found["cases"][f"{case}, {order}"] for order in ("listed", "shuffled"))
+    for title, name in SHORT.items():
+        case = found["cases"].get(name)
+        if case is None:  # there was no Go
+            continue
         cells = (
             title,
-            f"{listed['leeway']['p50']:.2f} ms",
-            f"{listed['ratio']:.2f}x",
-            f"{shuffled['ratio']:.2f}x",
-            f"{listed['goal']:g}x",
+            f"{case[RAW][LEEWAY]['p50']:.2f} ms",
+            results.wanted(case["goal"]),
+            results.verdict(case, GO_CLIENT),
+            results.verdict(case, RAW),
         )
         lines.append(f"| {' | '.join(cells)} |")
-    in_go = found["cases"].get("filter, 5000 names, an extender in Go that judges nothing")
-    if in_go is not None:
-        p50, ratio = f"{in_go['leeway']['p50']:.2f} ms", f"{in_go['ratio']:.2f}x"
-        # It was asked in shuffled order only, which is all the same to it.
-        lines.append(f"| *filter by an extender in Go that judges nothing* | {p50} | | {ratio} | |")
     return "\n".join(lines) + "\n"
 
 
@@ -65,7 +71,10 @@ def pages(folder: Path = results.FOLDER) -> dict[Path, str]:
     scheduler = folder / scheduler_throughput.FILE
     if scheduler.exists():
         tables["scheduler table"] = scheduler_throughput.table(results.read(scheduler))
-    shown = (ROOT / "README.md", ROOT / "bench/README.md", ROOT / "docs/performance.md")
+    hostile = folder / adversary.FILE
+    if hostile.exists():
+        tables["adversary table"] = adversary.text(results.read(hostile))
+    shown = (ROOT / "README.md", ROOT / "docs/performance.md")
     return {page: filled(page.read_text(encoding="utf-8"), tables) for page in shown}
 
 

@@ -8,11 +8,11 @@ import matplotlib
 from matplotlib import pyplot
 
 from bench.growth import LINES
-from bench.results import met, quartiles
+from bench.results import RAW, WORDS, met, quartiles, seen
 
 matplotlib.use("Agg")
-COLOURS: Final = {True: "#3a7d44", False: "#b5432e", None: "#777777"}
-STYLES: Final = {"repeated, listed": "-o", "repeated, shuffled": "-s", "new rules, shuffled": "-^"}
+COLOURS: Final = {True: "#3a7d44", False: "#b5432e"}
+STYLES: Final = {"known rules": "-o", "new rules": "-^"}
 DPI: Final = 110
 
 
@@ -29,26 +29,24 @@ def draw(folder: Path, found: Mapping[str, Any]) -> list[Path]:
 
 
 def _ratios(file: Path, cases: Mapping[str, Any]) -> Path:
-    """A bar for each case, the middle half of its rounds, and its goal."""
-    shown = {name: case for name, case in cases.items() if "goal_ms" not in case}
+    """A bar for each ratio that has a goal, the middle half of its rounds, and the goal."""
+    shown = {
+        f"{name}, to {WORDS[case['goal']['of']]}": case
+        for name, case in cases.items()
+        if case["goal"]["unit"] == "x"
+    }
     figure, axes = pyplot.subplots(figsize=(11, 0.36 * len(shown) + 1.6))
     for row, case in enumerate(reversed(shown.values())):
-        axes.barh(row, case["ratio"], color=COLOURS[met(case)], height=0.6)
-        low, high = quartiles(case["rounds"])
+        ratio, goal = seen(case), case["goal"]["at_most"]
+        axes.barh(row, ratio, color=COLOURS[met(case)], height=0.6)
+        low, high = quartiles(case[RAW]["rounds"][case["goal"]["of"]])
         axes.plot([low, high], [row, row], color="black", lw=1)
-        if "goal" in case:
-            axes.plot([case["goal"]] * 2, [row - 0.4, row + 0.4], color="black", lw=2)
-        axes.text(
-            max(high, case["ratio"], case.get("goal", 0)),
-            row,
-            f"  {case['ratio']:.2f}",
-            va="center",
-            size=8,
-        )
+        axes.plot([goal] * 2, [row - 0.4, row + 0.4], color="black", lw=2)
+        axes.text(max(high, ratio, goal), row, f"  {ratio:.2f}", va="center", size=8)
     axes.set_yticks(range(len(shown)), list(reversed(shown)), size=8)
     axes.axvline(1, color="#777777", ls=":", lw=1)
     axes.set_xlabel(
-        "p50 as a ratio to the floor; thick: goal; thin: middle half of rounds; red: goal missed"
+        "p50 as a ratio; thick: goal; thin: middle half of the rounds; red: goal missed"
     )
     return _saved(figure, file)
 
@@ -60,7 +58,7 @@ def _growth(file: Path, growth: Mapping[str, Sequence[Mapping[str, Any]]]) -> Pa
         at = [point[name] for point in points]
         for line in LINES:
             axes.plot(at, [point[line] for point in points], STYLES[line], ms=4, label=line)
-        axes.plot(at, [point["floor"] for point in points], ":", color="black", label="floor")
+        axes.plot(at, [point["floor"] for point in points], ":", color="black", label="lean floor")
         axes.set_xlabel(name)
         axes.set_ylim(bottom=0)
         axes.grid(alpha=0.3)

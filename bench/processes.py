@@ -5,7 +5,6 @@ Each is a process of its own, so that what one costs is not counted as another's
 
 import contextlib
 import json
-import shutil
 import subprocess
 import sys
 import time
@@ -29,6 +28,7 @@ class Child:
     pid: int
     addresses: list[str]
     _connection: Connection | None = field(default=None, init=False)
+    _control: HTTPConnection | None = field(default=None, init=False)
 
     @property
     def connection(self) -> Connection:
@@ -37,20 +37,38 @@ class Child:
             self._connection = Connection(self.addresses[0])
         return self._connection
 
+    def put(self, path: str, body: bytes) -> None:
+        """Hand something over, on a connection of its own."""
+        if self._control is None:
+            self._control = HTTPConnection(self.addresses[0], timeout=120)
+        self._control.request("PUT", path, body)
+        response = self._control.getresponse()
+        response.read()
+        if response.status != 204:
+            raise SystemExit(f"PUT {path}: {response.status}")
+
     def cpu(self) -> float:
         """CPU seconds so far."""
         return cpu_seconds(self.pid)
 
     def rss(self) -> float:
         """Memory, in MB."""
+        return self._memory("VmRSS")
+
+    def peak(self) -> float:
+        """The most memory that it ever had, in MB."""
+        return self._memory("VmHWM")
+
+    def _memory(self, what: str) -> float:
         status = Path(f"/proc/{self.pid}/status").read_text(encoding="ascii")
-        line = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
+        line = next(line for line in status.splitlines() if line.startswith(f"{what}:"))
         return int(line.split()[1]) / 1_024
 
     def hang_up(self) -> None:
         """Close the connection."""
-        if self._connection is not None:
-            self._connection.close()
+        for connection in (self._connection, self._control):
+            if connection is not None:
+                connection.close()
 
 
 @contextlib.contextmanager
@@ -82,17 +100,6 @@ def started(argv: Sequence[str], listeners: int = 1) -> Iterator[Child]:
 def floor() -> contextlib.AbstractContextManager[Child]:
     """The floor."""
     return child("bench.floor")
-
-
-def go_extender(folder: Path) -> contextlib.AbstractContextManager[Child] | None:
-    """An extender in Go that judges nothing; None where there is no Go to build it."""
-    go = shutil.which("go")
-    if go is None:
-        return None
-    program = folder / "go-extender"
-    source = Path(__file__).parent / "go_extender" / "main.go"
-    subprocess.run([go, "build", "-o", program, source], check=True)  # noqa: S603 - our own source
-    return started([str(program)])
 
 
 @contextlib.contextmanager

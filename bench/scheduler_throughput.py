@@ -1,10 +1,10 @@
-"""Pods a second of a real kube-scheduler: without an extender, with the floor, with Leeway.
+"""Pods a second of a real kube-scheduler with Leeway, and with two floors.
 
 Run with `make bench-scheduler`: it needs the control plane of `make e2e`. All pods of a turn are
-created before their scheduler is started, so that its loop is what limits it, and its client may
-ask as often as it likes. What does not belong to a turn does not run meanwhile. The floor, as an
-extender, lets every node pass without judging it; every node passes in every turn, so that all
-schedulers have as much to do.
+created before their scheduler is started, so that its loop is what limits it, and its client is
+not throttled. What does not belong to a turn does not run meanwhile. The three extenders give
+the same verdicts: three of ten nodes are refused, all others are liked the same. Each has mutual
+TLS, as shipped.
 """
 
 import argparse
@@ -28,7 +28,9 @@ import aiohttp
 import msgspec
 
 from bench import cluster, results
-from bench.cluster import JSON, SLA
+from bench.client import cpu_seconds
+from bench.cluster import JSON, RETIRING, SLA
+from bench.rounds import FULL, LEAN, LEEWAY, MS
 from tests.e2e import api, binaries, objects
 from tests.e2e.api import Api
 from tests.e2e.controlplane import ControlPlane, Leeway
@@ -37,13 +39,18 @@ from tests.e2e.processes import Process, free_port
 
 FILE: Final = "scheduler.json"
 PODS_PATH: Final = "/api/v1/namespaces/default/pods"
-WORKLOADS: Final = 10
+EXTENDERS: Final = (LEEWAY, LEAN, FULL)
+TITLES: Final = {LEEWAY: "Leeway", LEAN: "lean floor", FULL: "full floor"}
+# Taints have values of 800 to 990 by ten. All of these thresholds refuse the same nodes.
+THRESHOLDS: Final = range(910, 920)
 # The first tenth of the pods is not counted: connections are made, code is warmed up.
 WARM_UP_SHARE: Final = 0.1
 TURN_SECONDS: Final = 300.0
 AT_ONCE: Final = 16
 QPS: Final = 10_000
-GOAL: Final = 0.95
+GOALS: Final = {LEAN: 0.95, FULL: 1.0}
+CPU_GOAL_MS: Final = 0.9
+CPU_GOAL_NODES: Final = 1_000
 
 
 class Meta(msgspec.Struct):
@@ -76,13 +83,11 @@ EVENT: Final = msgspec.json.Decoder(Event)
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """What a scheduler is measured with."""
+class Turn:
+    """What was seen of one scheduler."""
 
-    name: str
-    pods: int
-    extender: str = ""  # floor or leeway
-    whole: bool = False
+    rate: float  # pods a second
+    cpu: float  # milliseconds that the extender computed for a pod
 
 
 @dataclass
@@ -91,63 +96,68 @@ class Throughput:
 
     plane: ControlPlane
     admin: Api
-    nodes: int
-    rates: dict[str, list[float]] = field(default_factory=dict)
+    nodes: list[JSON] = field(default_factory=list)
     _turns: "itertools.count[int]" = field(default_factory=itertools.count)
 
-    async def fill(self) -> None:
-        """Make the nodes, 10 KB each: half of them have a taint that every pod tolerates."""
-        made = [_creatable(node) for node in cluster.make_nodes(self.nodes)]
+    async def fill(self, count: int) -> None:
+        """Have so many nodes of 10 KB; half of them have a taint."""
+        made = [_creatable(node) for node in cluster.make_nodes(count)[len(self.nodes) :]]
         await _each(made, lambda node: self.admin.create("/api/v1/nodes", node))
+        self.nodes += made
 
-    async def turn(self, setting: Setting) -> float:
-        """Pods a second."""
+    async def turn(self, extender: str, pods: int) -> Turn:
+        """Have one scheduler place so many pods."""
         name = f"bench-{next(self._turns)}"
-        pods = [_pod(name, number, setting) for number in range(setting.pods)]
-        await _each(pods, lambda pod: self.admin.create(PODS_PATH, pod))
+        made = [_pod(name, number) for number in range(pods)]
+        await _each(made, lambda pod: self.admin.create(PODS_PATH, pod))
         async with AsyncExitStack() as stack:
-            url = ""
-            if setting.extender:
-                process, url = self._extender(setting.extender, name)
-                await stack.enter_async_context(self.plane.beside(process))
-            scheduler = self.plane.new_scheduler(name, _edit(setting), url=url or None)
-            placed = asyncio.create_task(self._placed(name, setting.pods))
+            process, url = self._extender(extender, name)
+            await stack.enter_async_context(self.plane.beside(process))
+            scheduler = self.plane.new_scheduler(name, _edit, url=url)
+            placed = asyncio.create_task(self._placed(name, pods, _pid(process)))
             await asyncio.sleep(0.5)  # the watch is open
             await stack.enter_async_context(self.plane.beside(scheduler))
-            times = await asyncio.wait_for(placed, TURN_SECONDS)
+            turn = await asyncio.wait_for(placed, TURN_SECONDS)
         await self.admin.delete(PODS_PATH)
         self.plane.forget()
-        from_here = int(len(times) * WARM_UP_SHARE)
-        rate = (len(times) - 1 - from_here) / (times[-1] - times[from_here])
-        self.rates.setdefault(setting.name, []).append(rate)
-        return rate
+        return turn
 
     def _extender(self, kind: str, name: str) -> tuple[Process, str]:
         """A process that answers the scheduler, with mutual TLS."""
-        if kind == "leeway":
+        if kind == LEEWAY:
             leeway = Leeway(self.plane, f"{name}-leeway", talkative=False)
             return leeway, leeway.url
         port = free_port()
+        refused = self.plane.folder / f"{name}-refused.json"
+        refused.write_text(json.dumps(list(map(_name, filter(_is_refused, self.nodes)))))
         certificate, key = self.plane.credentials.server
-        tls = (certificate, key, self.plane.credentials.ca)
-        command: list[str | Path] = [sys.executable, "-m", "bench.floor", f"--port={port}"]
+        command: list[str | Path] = [
+            *(sys.executable, "-m", "bench.scheduler_floor", f"--port={port}"),
+            *("--tls", certificate, key, self.plane.credentials.ca, "--refused", refused),
+        ]
         process = Process(
             f"{name}-floor",
-            [*command, "--tls", *tls],
+            [*command, *(["--full"] if kind == FULL else [])],
             log=self.plane.folder / f"{name}-floor.log",
             is_ready=lambda: _listens(port),
         )
         return process, f"https://127.0.0.1:{port}"
 
-    async def _placed(self, name: str, count: int) -> Sequence[float]:
-        """When each pod was seen on a node."""
-        seen: dict[str, float] = {}
+    async def _placed(self, name: str, count: int, extender: int) -> Turn:
+        """Wait until all pods have a node; count without the first ones."""
+        seen: set[str] = set()
+        skipped = int(count * WARM_UP_SHARE)
+        since = cpu = 0.0
         async for event in self._watch(name):
             if event.type == "MODIFIED" and event.object.spec.node_name:
-                seen.setdefault(event.object.metadata.name, perf_counter())
+                seen.add(event.object.metadata.name)
+            if len(seen) > skipped and not since:
+                since, cpu = perf_counter(), cpu_seconds(extender)
             if len(seen) == count:
                 break
-        return list(seen.values())
+        counted = count - skipped - 1
+        seconds = perf_counter() - since
+        return Turn(counted / seconds, (cpu_seconds(extender) - cpu) * MS / counted)
 
     async def _watch(self, app: str) -> AsyncIterator[Event]:
         url = f"https://127.0.0.1:{self.plane.port}{PODS_PATH}?watch=1&labelSelector=app={app}"
@@ -168,36 +178,40 @@ def _listens(port: int) -> bool:
     return False
 
 
-def _edit(setting: Setting) -> Callable[[JSON], None]:
-    def edit(config: JSON) -> None:
-        config["leaderElection"] = {"leaderElect": False}
-        config["clientConnection"] |= {"qps": QPS, "burst": QPS}
-        if not setting.extender:
-            del config["extenders"]
-            # Kubernetes' own plugins, as they are without us.
-            profile = config["profiles"][0]
-            del profile["plugins"]
-        else:
-            config["extenders"][0]["nodeCacheCapable"] = not setting.whole
-            config["extenders"][0]["httpTimeout"] = "60s"
-
-    return edit
+def _pid(process: Process) -> int:
+    child = process._child
+    if child is None:
+        raise SystemExit(f"{process.name} does not run")
+    return child.pid
 
 
-def _pod(app: str, number: int, setting: Setting) -> JSON:
-    """Tolerates the taint by a threshold; without Leeway, which reads it, by its name."""
-    tolerations: list[JSON] = [{"key": SLA, "operator": "Exists", "effect": "NoSchedule"}]
-    threshold = {"key": SLA, "operator": "Gt", "value": str(700 + number % WORKLOADS)}
-    extended = [threshold] if setting.extender == "leeway" else []
-    native = [] if extended else tolerations
+def _edit(config: JSON) -> None:
+    config["leaderElection"] = {"leaderElect": False}
+    config["clientConnection"] |= {"qps": QPS, "burst": QPS}
+    config["extenders"][0]["httpTimeout"] = "60s"
+
+
+def _pod(app: str, number: int) -> JSON:
+    """Tolerates the higher taints by a threshold, and the soft one: then all scores are equal."""
+    threshold = THRESHOLDS[number % len(THRESHOLDS)]
     return objects.pod(
         f"{app}-{number:05}",
-        *extended,
-        native=native,
+        {"key": SLA, "operator": "Gt", "value": str(threshold)},
+        {"key": RETIRING, "operator": "Exists"},
         scheduler=app,
         cpu="10m",
-        labels={"app": app, "workload": f"w-{number % WORKLOADS}"},
+        labels={"app": app, "workload": f"w-{threshold}"},
     )
+
+
+def _name(node: JSON) -> str:
+    return str(node["metadata"]["name"])
+
+
+def _is_refused(node: JSON) -> bool:
+    """Whether Leeway refuses it for these pods: the floors are told."""
+    values = [int(taint["value"]) for taint in node["spec"]["taints"] if taint["key"] == SLA]
+    return any(value <= THRESHOLDS[0] for value in values)
 
 
 def _creatable(node: JSON) -> JSON:
@@ -217,76 +231,96 @@ async def _each(made: Sequence[JSON], act: Callable[[JSON], Any]) -> None:
     await asyncio.gather(*map(one, made))
 
 
-async def measured(
-    folder: Path, nodes: int, settings: Sequence[Setting], rounds: int
-) -> dict[str, list[float]]:
-    """Rates by setting, one a round."""
+async def measured(folder: Path, sizes: dict[int, int], rounds: int) -> dict[str, Any]:
+    """What was seen with so many nodes, for each of so many pods a turn."""
     plane = ControlPlane(folder)
+    found: dict[str, Any] = {}
     try:
         await plane.start_api()
         async with plane.connected() as admin:
             await api.eventually(lambda: admin.found("/api/v1/namespaces/default"), 30)
-            throughput = Throughput(plane, admin, nodes)
-            await throughput.fill()
-            for number in range(rounds):
-                # Another one is first in each round.
-                turned = [*settings[number % len(settings) :], *settings[: number % len(settings)]]
-                for setting in turned:
-                    rate = await throughput.turn(setting)
-                    print(f"round {number + 1}: {setting.name}: {rate:.1f} pods/s", flush=True)
-        return throughput.rates
+            throughput = Throughput(plane, admin)
+            for nodes, pods in sorted(sizes.items()):
+                await throughput.fill(nodes)
+                found[str(nodes)] = await _rounds(throughput, pods, rounds)
+        return found
     finally:
         await plane.stop()
+
+
+async def _rounds(throughput: Throughput, pods: int, rounds: int) -> dict[str, Any]:
+    turns: dict[str, list[Turn]] = {extender: [] for extender in EXTENDERS}
+    for number in range(rounds):
+        # Another one is first in each round.
+        first = number % len(EXTENDERS)
+        for extender in (*EXTENDERS[first:], *EXTENDERS[:first]):
+            turn = await throughput.turn(extender, pods)
+            turns[extender].append(turn)
+            print(
+                f"{len(throughput.nodes)} nodes, round {number + 1}: {TITLES[extender]}:"
+                f" {turn.rate:.1f} pods/s, {turn.cpu:.2f} ms of CPU a pod",
+                flush=True,
+            )
+    return {
+        "pods": pods,
+        "rates": {who: [round(turn.rate, 1) for turn in of] for who, of in turns.items()},
+        "cpu_ms": {who: [round(turn.cpu, 3) for turn in of] for who, of in turns.items()},
+    }
+
+
+def ratio(size: JSON, floor: str) -> float:
+    """The median over the rounds: what Leeway's scheduler places, to what the floor's does."""
+    pairs = zip(size["rates"][LEEWAY], size["rates"][floor], strict=True)
+    return float(statistics.median(ours / theirs for ours, theirs in pairs))
 
 
 def table(found: JSON) -> str:
     """What was seen, as a page shows it."""
     lines = [
-        f"{found['nodes']} nodes, Kubernetes {found['kubernetes']}, {found['rounds']} rounds.",
+        f"Kubernetes {found['kubernetes']}, {found['rounds']} rounds.",
         "",
-        "| kube-scheduler with | pods/s | rounds | to its floor |",
-        "|---|--:|--:|--:|",
+        "| nodes | kube-scheduler with | pods/s | rounds | CPU of the extender a pod"
+        " | Leeway to it | goal | |",
+        "|--:|---|--:|--:|--:|--:|--:|---|",
     ]
-    for name, rates in found["rates"].items():
-        floor = found["rates"].get(name.replace("Leeway", "floor extender"), [])
-        ratio = statistics.median(rates) / statistics.median(floor) if "Leeway" in name else 0
-        cells = (
-            name,
-            f"{statistics.median(rates):.1f}",
-            f"{min(rates):.1f} to {max(rates):.1f}",
-            f"{ratio:.2f}" if ratio else "",
-        )
-        lines.append(f"| {' | '.join(cells)} |")
+    for nodes, size in found["sizes"].items():
+        for who, rates in size["rates"].items():
+            cpu = statistics.median(size["cpu_ms"][who])
+            goal = verdict = compared = ""
+            if who != LEEWAY:
+                seen = ratio(size, who)
+                compared, goal = f"{seen:.2f}", f">= {GOALS[who]:g}"
+                verdict = "met" if seen >= GOALS[who] else "missed"
+            elif int(nodes) == CPU_GOAL_NODES:
+                goal, verdict = f"<= {CPU_GOAL_MS:g} ms", "met" if cpu <= CPU_GOAL_MS else "missed"
+            cells = (
+                *(nodes, TITLES[who], f"{statistics.median(rates):.1f}"),
+                *(f"{min(rates):.1f} to {max(rates):.1f}", f"{cpu:.2f} ms"),
+                *(compared, goal, verdict),
+            )
+            lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
     """Measure, print, write."""
-    parser = argparse.ArgumentParser(prog="python -m bench.scheduler_throughput")
-    parser.add_argument("--nodes", type=int, default=1_000, help="nodes of 10 KB (1000)")
-    parser.add_argument("--pods", type=int, default=600, help="pods a turn (600)")
-    parser.add_argument("--whole-pods", type=int, default=20, help="with whole nodes (20)")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.scheduler_throughput", description=__doc__
+    )
+    parser.add_argument("--nodes", default="1000,5000", help="sizes of the cluster (1000,5000)")
+    parser.add_argument("--pods", default="600,150", help="pods a turn for each size (600,150)")
+    parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--results", type=Path, default=results.FOLDER, metavar="FOLDER")
     options = parser.parse_args()
-    settings = [
-        Setting("no extender", options.pods),
-        Setting("floor extender, names", options.pods, "floor"),
-        Setting("Leeway, names", options.pods, "leeway"),
-        Setting("floor extender, whole nodes", options.whole_pods, "floor", whole=True),
-        Setting("Leeway, whole nodes", options.whole_pods, "leeway", whole=True),
-    ]
+    numbers = [list(map(int, each.split(","))) for each in (options.nodes, options.pods)]
     with tempfile.TemporaryDirectory() as folder:
-        rates = asyncio.run(measured(Path(folder), options.nodes, settings, options.rounds))
+        sizes = dict(zip(*numbers, strict=True))
+        seen = asyncio.run(measured(Path(folder), sizes, options.rounds))
     found = {
         "machine": results.machine(),
         "kubernetes": binaries.version(),
-        "nodes": options.nodes,
         "rounds": options.rounds,
-        "pods": {setting.name: setting.pods for setting in settings},
-        "rates": {
-            setting.name: [round(rate, 1) for rate in rates[setting.name]] for setting in settings
-        },
+        "sizes": seen,
     }
     options.results.mkdir(parents=True, exist_ok=True)
     file = options.results / FILE

@@ -1,4 +1,4 @@
-"""Pending pods as kube-scheduler sends them, 3 KB each, and the bodies that carry them.
+"""Pending pods as kube-scheduler sends them, 3 KB each.
 
 Keys, their order and their spelling are those of captured bodies: `tests/golden/captured`.
 kube-scheduler drops managedFields from the pods that it keeps, so they are not in a pod here;
@@ -6,14 +6,13 @@ nodes have theirs. Pods of one workload differ in what the API server gives to e
 resource version. Every number of a workload stands for rules of its own.
 """
 
-import functools
 import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from bench.cluster import JSON, KERNEL, SLA, SLOT, WHEN, encoded, padded
+from bench.cluster import JSON, KERNEL, RETIRING, SLA, SLOT, WHEN, encoded, padded
 
 POD_BYTES: Final = 3_000
 PREFIX: Final = "scheduling.leeway/"
@@ -28,6 +27,7 @@ class Rules:
 
     tolerations: Sequence[JSON] = ()
     affinity: JSON | None = None
+    constraints: Sequence[JSON] = ()
 
     def annotations(self) -> dict[str, str]:
         """As they travel."""
@@ -49,6 +49,16 @@ def mixed_rules(workload: int) -> Rules:
     affinity = required(f"5.{workload % 10}.{workload}")
     affinity |= preferred(f"6.{workload % 20}.{workload}")
     return Rules(tolerations, affinity)
+
+
+def unopinionated_rules(workload: int) -> Rules:
+    """The same rules, but nothing that makes one node better than another.
+
+    Soft taints make nodes differ, too: the pod tolerates the one that the cluster has.
+    """
+    known = mixed_rules(workload)
+    soft = {"key": RETIRING, "operator": "Exists"}
+    return Rules([*known.tolerations, soft], required(f"5.{workload % 10}.{workload}"))
 
 
 def refused_rules(workload: int) -> Rules:
@@ -101,7 +111,7 @@ def make_pod(app: str, rules: Rules) -> JSON:
         "terminationMessagePolicy": "File",
         "imagePullPolicy": "IfNotPresent",
     }
-    spec = {
+    spec: JSON = {
         "volumes": [{"name": "token", "projected": {"sources": [], "defaultMode": 420}}],
         "containers": [container],
         "restartPolicy": "Always",
@@ -121,6 +131,8 @@ def make_pod(app: str, rules: Rules) -> JSON:
         "spec": spec,
         "status": {"phase": "Pending", "qosClass": "Burstable"},
     }
+    if rules.constraints:
+        spec["topologySpreadConstraints"] = list(rules.constraints)
     return padded(pod, env, a_variable, POD_BYTES)
 
 
@@ -189,45 +201,3 @@ class Workload:
         template = self._template.replace(NAMED, b"%b-%05x" % (self.app.encode(), number), 1)
         template = template.replace(UID, b"00000000-0000-4000-8000-%012x" % identity, 1)
         return template.replace(VERSION, b"%d" % (2_000_000 + number), 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Names:
-    """Candidate nodes by name, in the order of the list or in another one each time."""
-
-    names: Sequence[str]
-    chance: random.Random
-
-    def body(self, pod: bytes, *, shuffled: bool = False) -> bytes:
-        """ExtenderArgs of a scheduler with `nodeCacheCapable: true`."""
-        names = list(self.names)
-        if shuffled:
-            self.chance.shuffle(names)
-        return b'{"Pod":%b,"Nodes":null,"NodeNames":%b}' % (pod, encoded(names))
-
-
-@dataclass(frozen=True)
-class Whole:
-    """Candidate nodes as they are."""
-
-    nodes: Sequence[bytes]
-    chance: random.Random
-
-    def body(self, pod: bytes, *, shuffled: bool = False) -> bytes:
-        """ExtenderArgs of a scheduler with `nodeCacheCapable: false`.
-
-        Shuffled, one node has also had a heartbeat, so that its bytes are new.
-        """
-        items = self._shuffled() if shuffled else self._listed
-        return b'{"Pod":%b,"Nodes":{"metadata":{},"items":[%b]},"NodeNames":null}' % (pod, items)
-
-    @functools.cached_property
-    def _listed(self) -> bytes:
-        return b",".join(self.nodes)
-
-    def _shuffled(self) -> bytes:
-        nodes = list(self.nodes)
-        self.chance.shuffle(nodes)
-        beat = b"2026-01-01T00:%02d:%02dZ" % divmod(self.chance.randrange(1, 3_600), 60)
-        nodes[0] = nodes[0].replace(WHEN.encode(), beat)
-        return b",".join(nodes)

@@ -1,60 +1,60 @@
 """Every exception of the program on one screen.
 
-A refusal is a value (`framework.interface.Status`); what is here is a fault.
-The server has one door that turns faults into answers, the command line another.
+A refusal is a value (`framework.interface.Status`); an exception is a fault. The server turns
+faults into HTTP answers in one place, the command line into exit codes in another.
 """
 
 
 class LeewayError(Exception):
-    """Anything that Leeway itself finds wrong; the text is one sentence for a person."""
+    """Base class of all faults that Leeway reports; the text is one sentence for a person."""
 
 
 class BadRequestError(LeewayError):
-    """A body that is not what kube-scheduler sends: HTTP 400."""
+    """The body is not a valid request: HTTP 400."""
 
 
 class RequestTooLargeError(LeewayError):
-    """A body over `limits.requestBytes`: HTTP 413."""
+    """The body is larger than `limits.requestBytes`: HTTP 413."""
 
 
 class UnsupportedEncodingError(LeewayError):
-    """A compressed body, which is refused unread: HTTP 415."""
+    """The body is compressed; it is refused without reading it: HTTP 415."""
 
 
 class RequestTimeoutError(LeewayError):
-    """A body that did not arrive within `limits.bodyTimeout`: HTTP 408."""
+    """The body did not arrive within `limits.bodyTimeout`: HTTP 408."""
 
 
 class NotSyncedError(LeewayError):
-    """The cluster is not known (yet), so nothing that names nodes can be judged."""
+    """The cluster is not listed yet, so requests with node names cannot be answered."""
 
 
 class NoClusterError(NotSyncedError):
-    """There is no cluster source at all, and there never will be."""
+    """No cluster source is configured, so the cluster will never be known."""
 
 
 class PluginError(LeewayError):
-    """A plugin broke; the cause is chained and belongs into the log, not into an answer."""
+    """A plugin raised an exception; the cause is chained, for the log only."""
 
 
 class AllowanceError(LeewayError):
-    """CEL expressions need more work than is allowed here and now."""
+    """The CEL expressions of a request need more work than is allowed."""
 
 
 class BudgetError(LeewayError):
-    """The rules of a pod take more comparisons than one call may do."""
+    """The rules of a pod need more comparisons than one call may make."""
 
 
 class DocumentError(LeewayError):
-    """Text that is not the JSON or YAML it should be, with the line where that is known."""
+    """Text that is not valid JSON or YAML; the message has the line where it is known."""
 
 
 class VersionError(LeewayError, ValueError):
-    """Text that is not a tolerant semantic version, in the words of the Go parser."""
+    """Text that is not a semantic version; the message is that of the Go parser."""
 
 
 class AnnotationError(LeewayError):
-    """A carrier annotation that cannot be decoded; the text says which and why."""
+    """An annotation with rules that cannot be decoded; the message says which one and why."""
 
     def __init__(self, annotation: str, problem: str) -> None:
         super().__init__(f"{annotation} is invalid: {problem}")
@@ -62,39 +62,39 @@ class AnnotationError(LeewayError):
 
 
 class SelectorError(LeewayError):
-    """A label selector that is malformed; the text is upstream's."""
+    """A malformed label selector; the message is upstream's."""
 
 
 class NotFoundError(LeewayError):
-    """A pod or a node that was asked about and is not there."""
+    """The pod or node that a person asked about does not exist."""
 
 
 class ManifestError(LeewayError):
-    """A cluster file that cannot be read; the text names the file and the object."""
+    """A manifest that cannot be read; the message names the file and the object."""
 
 
 class ApiError(LeewayError):
-    """The API server cannot be reached, or refuses; tried again after a while."""
+    """The API server cannot be reached or refuses; the caller retries with back-off."""
 
 
 class ApiGoneError(ApiError):
-    """The version that a list or a watch would go on from is gone: list anew."""
+    """The resource version to continue from is gone: list again."""
 
 
 class ApiUnsupportedError(ApiError):
-    """The API server is too old for what was asked of it."""
+    """The API server is too old for this kind of request."""
 
 
 class ApiForbiddenError(ApiError):
-    """The API server knows who asks, and does not let them."""
+    """The API server authenticated us, but we lack the rights."""
 
 
 class GarbageError(LeewayError):
-    """Bytes from the API server that make no sense: list anew."""
+    """The API server sent bytes that cannot be decoded: list again."""
 
 
 class ConfigError(LeewayError):
-    """A configuration that does not hold, with every problem and its path."""
+    """An invalid configuration, with every problem and its path."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))

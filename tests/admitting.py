@@ -15,7 +15,7 @@ from prometheus_client import CollectorRegistry
 from extender.cluster.source import NoSource
 from extender.config.schema import Config, TLSFiles
 from extender.metrics import Metrics
-from extender.server.serving import Server
+from extender.server.listeners import Server
 from tests.builders import JSON
 from tests.serving import ANYWHERE
 

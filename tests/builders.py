@@ -1,21 +1,25 @@
 """Keyword builders: a pod, a node, a taint in one line, new objects each time."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
+from extender.framework.columns.node_table import NodeTable, PassingNodes
 from extender.framework.interface import (
     Code,
     FilterPlugin,
     NodeFilter,
     NodeScorer,
+    Profile,
     ScorePlugin,
     Status,
 )
-from extender.framework.pod_index import PodIndex
-from extender.framework.pods import PodInfo
+from extender.framework.pods.cohorts import PodInfo
+from extender.framework.pods.index import PodIndex
+from extender.framework.results import FilterResult, ScoreResult
+from extender.framework.runner import Runner
 from extender.framework.snapshot import Interner, NodeInfo, Snapshot
 from extender.framework.volumes import Volumes
 from extender.model.core_v1 import Node, Pod
@@ -143,7 +147,8 @@ def a_snapshot(
     index = PodIndex(by_name, reserves=reserves)
     for pod in pods:
         index.put(pod, None)
-    return Snapshot(by_name, pods=index, volumes=volumes)
+    table = NodeTable(by_name.values(), lasting=True)
+    return Snapshot(by_name, pods=index, volumes=volumes, table=table)
 
 
 def some_volumes(
@@ -185,3 +190,35 @@ def scorer_of(plugin: ScorePlugin, pod: Pod) -> NodeScorer:
     scorer = plugin.pre_score(pod, Snapshot())
     assert not isinstance(scorer, Status), scorer
     return scorer
+
+
+def filtered(
+    profile: Profile,
+    pod: Pod,
+    nodes: Iterable[NodeInfo],
+    snapshot: Snapshot | None = None,
+    *,
+    narrow: bool = False,
+) -> FilterResult:
+    """The verdict on nodes of which nothing is remembered."""
+    table = NodeTable(nodes)
+    return Runner(clock=lambda: 0.0).filter(
+        profile, pod, snapshot or Snapshot(), table, table.candidates(), narrow=narrow
+    )
+
+
+def scored(
+    profile: Profile, pod: Pod, nodes: Iterable[NodeInfo], snapshot: Snapshot | None = None
+) -> ScoreResult:
+    """The scores of nodes of which nothing is remembered."""
+    table = NodeTable(nodes)
+    return Runner(clock=lambda: 0.0).score(
+        profile, pod, snapshot or Snapshot(), table, table.candidates()
+    )
+
+
+def let_pass(table: NodeTable, *names: str) -> PassingNodes:
+    """Nodes that a pod was let pass on."""
+    candidates = table.find(names)
+    candidates.judge((), (), ())
+    return table.passing(candidates)

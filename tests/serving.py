@@ -5,7 +5,14 @@ import contextlib
 import queue
 import ssl
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,7 +28,7 @@ from extender.config.schema import Address, Config, Listen
 from extender.framework.snapshot import Snapshot, snapshot_of
 from extender.metrics import CachedResource, Metrics
 from extender.model.core_v1 import Node
-from extender.server.serving import Server
+from extender.server.listeners import Server
 from tests.builders import JSON
 
 # A request with this header is told when the server begins to work on it.
@@ -194,7 +201,7 @@ async def served(
     config: Config | None = None, source: ClusterSource | None = None
 ) -> AsyncIterator[Client]:
     """Serve in this process, and hand out a client."""
-    config = replace(config or Config(), listen=ANYWHERE)
+    config = replace(config or Config(), listen=ANYWHERE, refusals="always")
     server = Server(config, source or NoSource(), Metrics(CollectorRegistry()))
     async with server.running() as listening, aiohttp.ClientSession() as session:
         scheduler, ops = (f"{each.scheme}://{each.address}" for each in listening)
@@ -217,7 +224,7 @@ def served_in_thread(
     loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
 ) -> Iterator[Addresses]:
     """Serve on a loop of its own, for a test that blocks."""
-    config = replace(config or Config(), listen=ANYWHERE)
+    config = replace(config or Config(), listen=ANYWHERE, refusals="always")
     server = Server(config, source or NoSource(), Metrics(CollectorRegistry()))
     listens: queue.SimpleQueue[tuple[Addresses, Callable[[], object]]] = queue.SimpleQueue()
 
@@ -251,3 +258,10 @@ def names_request(pod: JSON, *names: str) -> JSON:
 def nodes_request(pod: JSON, *nodes: JSON) -> JSON:
     """A request as kube-scheduler sends it with `nodeCacheCapable: false`."""
     return {"Pod": pod, "Nodes": {"metadata": {}, "items": list(nodes)}, "NodeNames": None}
+
+
+def lean(scores: Iterable[tuple[str, int]]) -> list[JSON]:
+    """What prioritize answers to these scores: only differences, and nobody at the bottom."""
+    pairs = list(scores)
+    lowest = min((score for _, score in pairs), default=0)
+    return [{"Host": name, "Score": score - lowest} for name, score in pairs if score > lowest]

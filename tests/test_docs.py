@@ -24,21 +24,24 @@ from extender.config import loading, printing
 from extender.config.schema import Config, Limits, Listen, ProfileConfig, TLSFiles
 from extender.errors import ConfigError
 from extender.framework.interface import Settings
-from extender.match.cel.programs import Programs
+from extender.match.cel.cache import ProgramCache
 from extender.match.gates import ATTRIBUTE_OF
 from extender.metrics import CacheCollector, Metrics
-from extender.metrics.tallies import EVALUATIONS, LABELS
+from extender.metrics.tallies import CounterTally
 from extender.model.documents import Plain
-from extender.server.catch_up import CatchUp
-from extender.server.explain_door import ExplainDoor
-from extender.server.expressions import Expressions
+from extender.server.call_log import CallLog
+from extender.server.explain import ExplainDoor
+from extender.server.hold import RefusalHold
 from extender.server.ops import ops_app
-from extender.server.profiles import Profiles
 from extender.server.scheduler import SchedulerDoor
 from extender.server.status import Callers, Readiness
-from extender.server.verbs import Verbs
 from extender.server.webhook import AdmissionDoor
-from extender.wire import messages
+from extender.verbs import filter as filter_verb
+from extender.verbs import preempt, prioritize
+from extender.verbs.cel_budget import CelBudget
+from extender.verbs.context import Context
+from extender.verbs.profiles import Profiles
+from extender.wire import answers
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -50,6 +53,7 @@ PAGES = [
     ROOT / "bench/README.md",
 ]
 DECISIONS = sorted((ROOT / "docs/adr").glob("*.md"))
+SECTIONS = ["Context", "Decision", "Consequences"]
 MAX_DECISION_LINES = 40
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -100,16 +104,14 @@ def doors() -> tuple[SchedulerDoor, web.Application, web.Application]:
     registry = CollectorRegistry()
     source, callers, profiles = NoSource(), Callers(), Profiles(Config())
     door = SchedulerDoor(
-        Verbs(source, profiles),
-        profiles,
-        CatchUp(source, 0.05),
-        limits=Limits(),
-        metrics=Metrics(registry),
-        callers=callers,
+        Context(source, profiles),
+        RefusalHold(source, 0.05),
+        CallLog(profiles, Metrics(registry), callers),
+        Limits(),
     )
     admission = AdmissionDoor(
         profiles.settings,
-        Expressions(profiles.settings),
+        CelBudget(profiles.settings),
         limits=Limits(),
         metrics=Metrics(CollectorRegistry()),
     )
@@ -191,7 +193,7 @@ def reasons() -> Iterator[str]:
     found = [
         import_module(f"extender.plugins.{m.name}") for m in pkgutil.iter_modules(plugins.__path__)
     ]
-    for module in (messages, *found):
+    for module in (answers, *found):
         for name, value in vars(module).items():
             if name.startswith("REASON"):
                 named = re.sub(r"\{(\w+)\}", r"<\1>", value)
@@ -202,7 +204,7 @@ def reasons() -> Iterator[str]:
 
 
 def test_every_plugin_has_its_row_in_the_order_of_judging() -> None:
-    built = [build(Settings()).name for build in plugins.FILTERS]
+    built = [each.build_filter(Settings()).name for each in plugins.PLUGINS]
     rows = table(README, "Plugins")
 
     assert list(rows) == built
@@ -221,7 +223,9 @@ def test_every_metric_has_its_row_with_type_and_labels() -> None:
     registry = CollectorRegistry()
     metrics = Metrics(registry)
     registry.register(CacheCollector(lambda: ()))
-    metrics.watch_programs(Programs())
+    programs = ProgramCache()
+    metrics.watch_programs(programs)
+    metrics.watch_caches(programs.budget)
     rows = table(ROOT / "docs/metrics.md", "The table")
     types = {
         family.name + ("_total" if family.type == "counter" else ""): family.type
@@ -232,8 +236,8 @@ def test_every_metric_has_its_row_with_type_and_labels() -> None:
         for metric in vars(metrics).values()
         if isinstance(metric, MetricWrapperBase)
     } | {
-        name + ("_total" if name == EVALUATIONS else ""): list(each)
-        for name, each in LABELS.items()
+        tally.name + ("_total" if isinstance(tally, CounterTally) else ""): list(tally.labels)
+        for tally in metrics.tallies
     }
 
     assert {name: row[0] for name, row in rows.items()} == types
@@ -285,7 +289,13 @@ def test_every_flag_of_a_command_has_its_row(command: str) -> None:
 
 
 def test_every_feature_gate_has_its_row() -> None:
-    assert set(table(CONFIGURATION, "Feature gates")) == set(ATTRIBUTE_OF)
+    rows = table(CONFIGURATION, "Feature gates")
+
+    assert set(rows) == set(ATTRIBUTE_OF)
+    assert {gate: row[0] for gate, row in rows.items()} == {
+        gate: ", ".join(each.name for each in plugins.PLUGINS if gate in each.gates)
+        for gate in ATTRIBUTE_OF
+    }
 
 
 def test_every_reason_has_its_row_word_for_word() -> None:
@@ -316,11 +326,9 @@ def test_every_decision_is_listed_short_and_of_one_form() -> None:
         text = decision.read_text(encoding="utf-8")
         assert decision.name.startswith(f"{number:04}-")
         assert text.startswith(f"# {number:04}. ")
-        assert re.findall(r"^## (.+)$", text, re.MULTILINE) == [
-            "Context",
-            "Decision",
-            "Consequences",
-        ]
+        assert re.match(r"# .+\n\nStatus: (accepted|superseded by .+)[.;]", text), decision.name
+        sections = re.findall(r"^## (.+)$", text, re.MULTILINE)
+        assert sections == SECTIONS or (not sections and "\nStatus: superseded by " in text)
         assert len(text.splitlines()) <= MAX_DECISION_LINES, decision.name
 
 
@@ -364,21 +372,22 @@ def test_a_configuration_is_shown_as_it_is_shipped(page: Path, file: Path) -> No
 
 
 @pytest.fixture(scope="module")
-def verbs() -> Verbs:
-    return Verbs(FileSource([str(EXAMPLES / "cluster.yaml")]), Profiles(Config()))
+def context() -> Context:
+    source = FileSource([str(EXAMPLES / "cluster.yaml")])
+    return Context(source, Profiles(Config()), refusals="always")
 
 
-def test_the_filter_answer_of_the_readme_is_real(verbs: Verbs) -> None:
-    answer = verbs.filter((EXAMPLES / "filter-batch.json").read_bytes())
+def test_the_filter_answer_of_the_readme_is_real(context: Context) -> None:
+    answer = filter_verb.answer(context, (EXAMPLES / "filter-batch.json").read_bytes())
     pretty = json.dumps(json.loads(answer.body), indent=4) + "\n"
 
     assert blocks(README, "json") == [pretty]
 
 
 @pytest.mark.parametrize("threshold", ["950", "700"])
-def test_the_changed_tolerations_of_the_readme_are_real(verbs: Verbs, threshold: str) -> None:
+def test_the_changed_tolerations_of_the_readme_are_real(context: Context, threshold: str) -> None:
     body = (EXAMPLES / "filter-batch.json").read_text(encoding="utf-8")
-    answer = verbs.filter(body.replace("900", threshold).encode())
+    answer = filter_verb.answer(context, body.replace("900", threshold).encode())
     pretty = json.dumps(json.loads(answer.body), indent=4).splitlines()
     shown = "\n".join(line for line in pretty if "spot" in line)
 
@@ -387,9 +396,9 @@ def test_the_changed_tolerations_of_the_readme_are_real(verbs: Verbs, threshold:
     )
 
 
-def test_the_scores_and_the_victims_of_the_readme_are_real(verbs: Verbs) -> None:
-    scores = verbs.prioritize((EXAMPLES / "prioritize-web.json").read_bytes())
-    victims = verbs.preempt((EXAMPLES / "preempt-batch.json").read_bytes())
+def test_the_scores_and_the_victims_of_the_readme_are_real(context: Context) -> None:
+    scores = prioritize.answer(context, (EXAMPLES / "prioritize-web.json").read_bytes())
+    victims = preempt.answer(context, (EXAMPLES / "preempt-batch.json").read_bytes())
     shown = "".join(blocks(README, "console")).splitlines()
 
     assert scores.body.decode() in shown
@@ -427,9 +436,9 @@ def test_the_shipped_configuration_loads() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
-def test_the_rules_of_example_pods_can_be_read(page: Path, verbs: Verbs) -> None:
+def test_the_rules_of_example_pods_can_be_read(page: Path, context: Context) -> None:
     for text in blocks(page, "yaml"):
         for document in yaml.safe_load_all(text):
             if document.get("kind") == "Pod":
                 body = msgspec.json.encode({"Pod": document, "NodeNames": ["spot-gold"]})
-                assert b"is invalid" not in verbs.filter(body).body
+                assert b"is invalid" not in filter_verb.answer(context, body).body

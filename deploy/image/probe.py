@@ -9,6 +9,7 @@ import http.client
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 USER = "65532"
 # Not 127.0.0.1: only a listener on all addresses answers here.
@@ -79,12 +80,22 @@ def check_root_is_read_only() -> None:
 
 
 def check_filter() -> None:
-    """For a pod without tolerations the tainted node is refused and the other one comes back."""
-    question = {"Pod": POD, "Nodes": {"items": [TAINTED, UNTAINTED]}, "NodeNames": None}
-    answer = json.loads(call(SCHEDULER_PORT, "POST", "/filter", question))
+    """For a pod without tolerations the tainted node is refused and the other one comes back.
+
+    Who is refused is named when no node passes.
+    """
+    both = filtered(TAINTED, UNTAINTED)
+    check(both["Nodes"]["items"] == [UNTAINTED], both)
+    tainted = filtered(TAINTED)
+    check(list(tainted["FailedAndUnresolvableNodes"]) == ["spot-1"], tainted)
+
+
+def filtered(*nodes: object) -> dict[str, Any]:
+    """The answer about these nodes."""
+    question = {"Pod": POD, "Nodes": {"items": nodes}, "NodeNames": None}
+    answer: dict[str, Any] = json.loads(call(SCHEDULER_PORT, "POST", "/filter", question))
     check(not answer["Error"], answer)
-    check(list(answer["FailedAndUnresolvableNodes"]) == ["spot-1"], answer)
-    check(answer["Nodes"]["items"] == [UNTAINTED], answer)
+    return answer
 
 
 check_live()

@@ -1,4 +1,4 @@
-"""The commands. The composition root, and the only room that prints."""
+"""The commands. Wires everything together, and is the only package that prints."""
 
 import argparse
 import os
@@ -23,7 +23,7 @@ _COMMANDS = (serve, explain, validate, scan, doctor, certs, config, completion, 
 
 
 def parser() -> argparse.ArgumentParser:
-    """Every command with its flags and its manual page."""
+    """The parser of all commands, with their manual pages."""
     root = argparse.ArgumentParser(
         prog="leeway",
         description=manual.filled(
@@ -40,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; a fault that a person can mend is a sentence and exit code 2."""
+    """Run one command; an error of the user is one sentence and exit code 2."""
     arguments = parser().parse_args(argv)
     try:
         code: int = arguments.run(arguments)
@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"leeway: {exc}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # Who read the output has seen enough. Python would complain again when it ends.
+        # The reader has closed the pipe. Without this, Python complains once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code

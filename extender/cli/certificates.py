@@ -1,7 +1,7 @@
 """A CA and a certificate that it signs, for one Service.
 
-The key of the CA is thrown away: nothing can be signed with it later, and who needs another
-certificate makes another CA.
+The key of the CA is not kept: nothing else can ever be signed with it. Another certificate needs
+another CA.
 """
 
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-# Clocks differ, and a certificate that is not valid yet is refused.
+# Clocks differ, and clients refuse a certificate that is not valid yet.
 _EARLIER: Final = timedelta(minutes=5)
 _MAX_COMMON_NAME: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """What a server needs and what its clients need, as PEM."""
+    """The CA, the certificate and its key, as PEM."""
 
     ca: bytes
     certificate: bytes
@@ -29,13 +29,13 @@ class Bundle:
 
 
 def dns_names(service: str, namespace: str) -> tuple[str, ...]:
-    """The names of a Service; the API server calls it by the last but one."""
+    """The DNS names of a Service; the API server uses the third one."""
     within = f"{service}.{namespace}"
     return service, within, f"{within}.svc", f"{within}.svc.cluster.local"
 
 
 def make(names: Sequence[str], now: datetime, days: int) -> Bundle:
-    """A certificate for these names, valid for so many days, and its CA."""
+    """A CA, and a certificate for these names that is valid for `days`."""
     until = now + timedelta(days=days)
     ca_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     ca_name = _name(f"{names[0]} CA")
@@ -64,7 +64,7 @@ def make(names: Sequence[str], now: datetime, days: int) -> Bundle:
 
 
 def still_valid(pem: bytes, now: datetime) -> bytes:
-    """The first certificate of a bundle, if it can be read and has not ended; else nothing."""
+    """The first certificate of a bundle if it is readable and has not expired, else nothing."""
     try:
         first = x509.load_pem_x509_certificates(pem)[0]
     except ValueError:

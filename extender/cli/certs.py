@@ -1,4 +1,4 @@
-"""`leeway certs`: a certificate for the webhook, and the API server's trust in it."""
+"""`leeway certs`: a certificate for the webhook, and a configuration that trusts it."""
 
 import argparse
 import base64
@@ -23,19 +23,19 @@ _MAX_BYTES: Final = 1 << 20
 _MAX_DAYS: Final = 3650
 _PRIVATE: Final = 0o600
 _PUBLIC: Final = 0o644
-# What the API server writes, and would not take from an author.
+# Fields that the API server sets and that must not be applied again.
 _WRITTEN: Final = ("managedFields", "resourceVersion", "uid", "creationTimestamp", "generation")
 
 _PAGE: Final = Page(
     "make a certificate for the admission webhook",
     """Make a CA and a certificate for the Service of the webhook, for clusters without
-    cert-manager. Printed is a Secret with both, and, with --webhook, the
+    cert-manager. Prints a Secret with both and, with --webhook, the
     ValidatingWebhookConfiguration that trusts the CA: pipe it into 'kubectl apply'. With --out,
-    files are written instead.
+    it writes files instead.
 
-    The key of the CA is thrown away, so every run makes a new CA. A configuration that trusts an
-    older one goes on trusting it as well, until that ends: nothing is refused while the new Secret
-    makes its way. Nothing is sent anywhere.""",
+    The key of the CA is not kept, so every run makes a new CA. A configuration that trusts an
+    older CA keeps trusting it until it expires, so no request fails while the new Secret is
+    rolled out. The command contacts no server.""",
     examples=[
         (
             "leeway certs --webhook webhook.yaml | kubectl apply -f -",
@@ -48,7 +48,7 @@ _PAGE: Final = Page(
         ),
         ("leeway certs --service admission -n tools --out certs", "Files for another Service."),
     ],
-    exit_codes={0: "made", 2: "not made; a sentence says why"},
+    exit_codes={0: "success", 2: "failure; one sentence says why"},
     see="docs/admission.md",
 )
 
@@ -69,15 +69,13 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "--secret",
         default="leeway-admission-tls",
         metavar="NAME",
-        help="what the Secret is called (leeway-admission-tls)",
+        help="the name of the Secret (leeway-admission-tls)",
     )
-    parser.add_argument(
-        "--days", type=int, default=365, metavar="N", help="how long it is valid (365)"
-    )
+    parser.add_argument("--days", type=int, default=365, metavar="N", help="days of validity (365)")
     parser.add_argument(
         "--webhook",
         metavar="FILE",
-        help="a ValidatingWebhookConfiguration that is to trust it; - is standard input",
+        help="a ValidatingWebhookConfiguration to add the CA to; - is standard input",
     )
     parser.add_argument(
         "--out", type=Path, metavar="FOLDER", help="write files instead of printing manifests"
@@ -86,8 +84,8 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Make everything before anything is printed or written."""
-    from extender.cli import certificates  # takes a moment, which no other command should
+    """Make everything first, then print or write it."""
+    from extender.cli import certificates  # a slow import that other commands do not need
 
     _require_sound(arguments)
     now = datetime.now(UTC)
@@ -104,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
         _write(arguments.out, files, webhooks)
     else:
         secret = _secret(arguments.secret, arguments.namespace, files)
-        # Trust first: the new certificate comes into use only when it is trusted.
+        # The webhook first: the CA must be trusted before its certificate is used.
         sys.stdout.write(_dumped([*webhooks, secret]))
     return 0
 
@@ -123,7 +121,7 @@ def _require_sound(arguments: argparse.Namespace) -> None:
 
 
 def _documents(file: str) -> list[dict[str, Plain]]:
-    """The webhook configurations of a file; anything else in it is a mistake."""
+    """The webhook configurations in a file; any other object is an error."""
     try:
         text = (sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()).decode()
         parsed = documents.parse_all(text, _MAX_BYTES)
@@ -148,7 +146,7 @@ def _documents(file: str) -> list[dict[str, Plain]]:
 
 
 def _clients(document: dict[str, Plain]) -> Iterator[dict[str, Plain]]:
-    """Where each webhook of a configuration says whom it calls."""
+    """The `clientConfig` of each webhook."""
     webhooks = document.get("webhooks")
     for each in webhooks if isinstance(webhooks, list) else ():
         client = each.get("clientConfig") if isinstance(each, dict) else None
@@ -182,7 +180,7 @@ def _write(folder: Path, files: dict[str, bytes], webhooks: list[dict[str, Plain
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
             mode = _PRIVATE if name.endswith(".key") else _PUBLIC
-            # Whole or not at all, and never readable for others in between.
+            # Atomic, and never readable by others in between.
             partial = folder / f".{name}.partial"
             partial.unlink(missing_ok=True)
             with os.fdopen(

@@ -1,17 +1,17 @@
-"""`leeway completion bash|zsh|fish`: a script by which a shell completes our commands and flags."""
+"""`leeway completion bash|zsh|fish`: prints a script that completes commands and flags."""
 
 import argparse
 from collections.abc import Iterator
 from typing import Final
 
-from extender.cli import manual, shells
+from extender.cli import completion_output, manual
+from extender.cli.completion_output import Command, Option
 from extender.cli.manual import Page
-from extender.cli.shells import Command, Option
 
 _PAGE: Final = Page(
     "print a script that completes commands and flags",
-    """Print a completion script for a shell. It is made from the commands and flags of this very
-    version, and works without starting Leeway.""",
+    """Print a completion script for a shell. It knows the commands and flags of this version, and
+    works without starting Leeway.""",
     examples=[
         ("source <(leeway completion bash)", "In this bash only."),
         (
@@ -29,16 +29,16 @@ _FILES: Final = frozenset({"FILE", "PATH", "FILES"})
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     parser = manual.add_command(commands, "completion", _PAGE)
-    parser.add_argument("shell", choices=sorted(shells.SCRIPTS), help="the shell")
+    parser.add_argument("shell", choices=sorted(completion_output.SCRIPTS), help="the shell")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the script."""
-    from extender.cli import parser  # the tree that we are a leaf of
+    from extender.cli import parser  # imported late: the parser includes this command
 
     tree = list(commands_of(parser(), ("leeway",)))
-    print(shells.SCRIPTS[arguments.shell](tree), end="")
+    print(completion_output.SCRIPTS[arguments.shell](tree), end="")
     return 0
 
 

@@ -9,22 +9,22 @@ from extender.cli import flags, manual
 from extender.cli.manual import Page
 from extender.config import printing
 
-_CONFIG: Final = Page("look at the configuration", "Look at the configuration of Leeway.")
+_CONFIG: Final = Page("show the configuration", "Show the configuration of Leeway.")
 _PRINT: Final = Page(
     "print the effective configuration",
-    """Print what the file, the flags and the defaults amount to, as an ExtenderConfiguration that
-    could be given to 'leeway serve --config'.
+    """Print the result of file, flags and defaults as an ExtenderConfiguration that
+    'leeway serve --config' accepts.
 
-    Nothing is started. Every problem is reported at once, with its path in the file or the flag
-    that brought it.""",
+    The command starts nothing. It reports all problems at once, each with its path in the file
+    or with its flag.""",
     examples=[
         ("leeway config print", "The defaults."),
         (
             "leeway config print --config leeway.yaml --catch-up 0",
-            "What this file means with this flag.",
+            "The file with one flag on top.",
         ),
     ],
-    exit_codes={0: "the configuration holds", 2: "it does not; a sentence for each problem"},
+    exit_codes={0: "the configuration is valid", 2: "it is not; one sentence for each problem"},
     files={"leeway.yaml": "an ExtenderConfiguration, under any name; see --config"},
     see="docs/configuration.md",
 )

@@ -1,42 +1,39 @@
-"""`leeway doctor`: what is wrong with an installation, and how it is mended."""
+"""`leeway doctor`: finds what is wrong with an installation, and says how to fix it."""
 
 import argparse
 import asyncio
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
-from extender.cli import house_calls, manual, output, sources, tables
-from extender.cli.house_calls import Visit
+from extender.cli import doctor_output, doctor_probes, manual, output, sources
+from extender.cli.doctor_probes import Visit
 from extender.cli.manual import Page
-from extender.cli.tables import Cell, Colour, Screen
-from extender.cluster import questions
+from extender.cluster import access_reviews
 from extender.cluster.api import ApiServer, Connection
 from extender.errors import ApiForbiddenError, ConfigError
 from extender.model.documents import Plain
 from extender.review.doctor import examining, problems, rights
-from extender.review.doctor.problems import SEVERITIES, Problem, Severity
+from extender.review.doctor.problems import Problem
 from extender.review.doctor.setup import Setup
 
 _CONFIG_MAP: Final = "configmap/"
-_COLOURS: Final[dict[Severity, Colour]] = {"error": "red", "warning": "yellow", "info": "cyan"}
 _PAGE: Final = Page(
     "find what is wrong with an installation",
-    """Look at a KubeSchedulerConfiguration for every setting that makes Leeway useless or
-    dangerous, and say for each finding how bad it is, where it stands, why it matters and how it
-    is mended.
+    """Check a KubeSchedulerConfiguration for every setting that makes Leeway useless or dangerous.
+    Each finding has a severity, a place, the reason why it matters, and a fix.
 
-    FILE may hold KubeSchedulerConfigurations, ExtenderConfigurations, ConfigMaps that carry them,
-    and manifests of Pods and Deployments that run kube-scheduler or Leeway; what else is in it is
-    passed over, so that rendered manifests can be piped in whole. 'configmap/NAME[:KEY]' takes a
-    ConfigMap of the cluster instead. All that is given is taken as one installation: Leeway's
-    configuration is compared with the scheduler's.
+    FILE may contain KubeSchedulerConfigurations, ExtenderConfigurations, ConfigMaps with them,
+    and manifests of Pods and Deployments that run kube-scheduler or Leeway. Other objects are
+    ignored, so you can pipe in all rendered manifests. 'configmap/NAME[:KEY]' reads a ConfigMap
+    of the cluster instead. All inputs count as one installation: Leeway's configuration is
+    compared with the scheduler's.
 
-    With --kubeconfig, or inside of a cluster, it is also asked whether Leeway may list and watch
-    what it needs. With --extender a running Leeway is asked whether it is ready, and who called
-    it, when and in which mode. With --listener the certificate that it presents is looked at.
-    Nothing is changed anywhere.""",
+    With --kubeconfig, or inside a cluster, the command also checks whether Leeway may list and
+    watch what it needs. With --extender it asks a running Leeway whether it is ready, and who
+    called it, when and in which mode. With --listener it checks the certificate that Leeway
+    presents. It changes nothing.""",
     examples=[
         (
             "leeway doctor scheduler-config.yaml leeway.yaml",
@@ -61,11 +58,10 @@ _PAGE: Final = Page(
         ),
     ],
     exit_codes={
-        0: "nothing is wrong, or there is only something to know (info)",
-        1: "at least one error: a part of Leeway does not work, or taints are not enforced",
-        2: "it could not look: a wrong command line, a file that cannot be read, a server that"
-        " cannot be reached",
-        3: "no error, but warnings",
+        0: "no problems, or only notes (info)",
+        1: "at least one error: something does not work, or taints are not enforced",
+        2: "the check failed: a wrong command line, an unreadable file, or an unreachable server",
+        3: "warnings, but no error",
     },
     files={
         "deploy/examples/scheduler-config.yaml": "a KubeSchedulerConfiguration without findings",
@@ -86,57 +82,65 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     )
     sources.add_kubeconfig(parser)
     parser.add_argument(
-        "-n", "--namespace", default="default", metavar="NAME", help="where the ConfigMaps are"
+        "-n",
+        "--namespace",
+        default="default",
+        metavar="NAME",
+        help="the namespace of the ConfigMaps",
     )
+    _add_users(parser)
     parser.add_argument(
-        "--as",
-        dest="user",
-        default="",
-        metavar="USER",
-        help="whose rights to check, such as system:serviceaccount:leeway:leeway; you must be"
-        " allowed to impersonate them",
-    )
-    parser.add_argument(
-        "--scheduler-as",
-        default="",
-        metavar="USER",
-        help="whose rights to check as the scheduler's; its configuration names the lease",
-    )
-    parser.add_argument(
-        "--extender", metavar="URL", help="the ops listener of a running Leeway, to be asked"
+        "--extender", metavar="URL", help="ask the ops listener of a running Leeway"
     )
     parser.add_argument(
         "--listener",
         metavar="HOST:PORT",
-        help="the scheduler listener of a running Leeway, whose certificate is looked at",
+        help="check the certificate of this scheduler listener of a running Leeway",
     )
     output.add_to(parser)
     parser.set_defaults(run=run)
 
 
+def _add_users(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--as",
+        dest="user",
+        default="",
+        metavar="USER",
+        help="check the rights of this user, such as system:serviceaccount:leeway:leeway; you"
+        " must be allowed to impersonate it",
+    )
+    parser.add_argument(
+        "--scheduler-as",
+        default="",
+        metavar="USER",
+        help="check the rights of this user as the scheduler's",
+    )
+
+
 def run(arguments: argparse.Namespace) -> int:
-    """Examine, print, and tell by the exit code how bad it is."""
+    """Run all checks and print the findings; the exit code is the worst severity."""
     server = sources.api_server(arguments.kubeconfig)
     if not (arguments.sources or server or arguments.extender or arguments.listener):
         raise ConfigError(
-            ["doctor: nothing to look at: give a FILE, --kubeconfig, --extender or --listener"]
+            ["doctor: nothing to check: give a FILE, --kubeconfig, --extender or --listener"]
         )
     setup = _read(arguments)
     version, found = None, list[Problem]()
     if server is not None:
         version, found = asyncio.run(_ask_cluster(server, arguments, setup))
-    visit = house_calls.visit(arguments.extender, setup) if arguments.extender else Visit()
+    visit = doctor_probes.visit(arguments.extender, setup) if arguments.extender else Visit()
     now = datetime.now(UTC)
     found += examining.examine(setup, version)
-    found += house_calls.all_certificates(setup, now)
+    found += doctor_probes.all_certificates(setup, now)
     if arguments.listener:
-        found += house_calls.presented(arguments.listener, setup, now)
+        found += doctor_probes.presented(arguments.listener, setup, now)
     report = problems.worst_first([*found, *visit.problems])
     skipped = list(_skipped(arguments, setup, server))
     output.show(
-        _document(report, visit, skipped),
+        doctor_output.document(report, visit.callers, skipped),
         arguments.output,
-        lambda on: "".join(_table(report, visit, skipped, on)),
+        lambda on: "".join(doctor_output.tables_of(report, visit.callers, skipped, on)),
     )
     return problems.exit_code(each.severity for each in report)
 
@@ -157,16 +161,16 @@ async def _ask_cluster(
         for source in arguments.sources:
             if source.startswith(_CONFIG_MAP):
                 name, _, key = source.removeprefix(_CONFIG_MAP).partition(":")
-                data = await questions.config_map(connection, arguments.namespace, name)
+                data = await access_reviews.config_map(connection, arguments.namespace, name)
                 _add_config_map(setup, f"{arguments.namespace}/{name}", data, key)
         version = None
         with contextlib.suppress(ApiForbiddenError):  # only a few checks depend on it
-            version = await questions.server_version(connection)
+            version = await access_reviews.server_version(connection)
         ours = setup.extenders[0][1] if setup.extenders else None
         refused = [
             access
             for access in rights.needed(ours)
-            if not await questions.is_allowed(connection, access, arguments.user)
+            if not await access_reviews.is_allowed(connection, access, arguments.user)
         ]
         found = list(rights.check(refused, arguments.user))
         if arguments.scheduler_as:
@@ -179,7 +183,7 @@ async def _scheduler_rights(connection: Connection, user: str, setup: Setup) -> 
         access
         for _, config in setup.schedulers
         for access in rights.needed_by_scheduler(config)
-        if not await questions.is_allowed(connection, access, user)
+        if not await access_reviews.is_allowed(connection, access, user)
     ]
     return list(rights.check_scheduler(refused, user))
 
@@ -199,57 +203,7 @@ def _skipped(
     if server is None:
         wanted = any(source.startswith(_CONFIG_MAP) for source in arguments.sources)
         if wanted or arguments.user or arguments.scheduler_as:
-            raise ConfigError(["doctor: there is no cluster to ask: give --kubeconfig"])
-        yield "no cluster was asked (--kubeconfig): rights were not checked"
+            raise ConfigError(["doctor: no cluster: give --kubeconfig"])
+        yield "rights, because no cluster was given (--kubeconfig)"
     if not arguments.extender:
-        yield "no running Leeway was asked (--extender): who calls it is not known"
-
-
-def _document(report: Sequence[Problem], visit: Visit, skipped: Sequence[str]) -> Plain:
-    return {
-        "summary": {severity: _count(report, severity) for severity in SEVERITIES},
-        "problems": [
-            {
-                "severity": each.severity,
-                "check": each.check,
-                "where": each.where,
-                "why": each.why,
-                "fix": each.fix,
-            }
-            for each in report
-        ],
-        "callers": [*visit.document()],
-        "notChecked": [*skipped],
-    }
-
-
-def _count(report: Sequence[Problem], severity: Severity) -> int:
-    return sum(each.severity == severity for each in report)
-
-
-def _counted(report: Sequence[Problem], severity: Severity) -> str:
-    count = _count(report, severity)
-    return f"{count} {severity}{'' if count == 1 or severity == 'info' else 's'}"
-
-
-def _table(
-    report: Sequence[Problem], visit: Visit, skipped: Sequence[str], on: Screen
-) -> Iterator[str]:
-    if report:
-        rows = [
-            (
-                Cell(each.severity, _COLOURS[each.severity]),
-                each.check,
-                each.where,
-                f"{each.why}. Fix: {each.fix}",
-            )
-            for each in report
-        ]
-        yield tables.render(("SEVERITY", "CHECK", "WHERE", "WHY AND FIX"), rows, on) + "\n"
-    if visit.callers:
-        yield visit.table(on) + "\n"
-    for line in skipped:
-        yield tables.paragraph(f"not checked: {line}", on)
-    counts = ", ".join(_counted(report, severity) for severity in SEVERITIES)
-    worst: Colour = _COLOURS[report[0].severity] if report else "green"
-    yield on.paint(counts if report else "nothing is wrong", worst) + "\n"
+        yield "who calls Leeway, because no running one was given (--extender)"

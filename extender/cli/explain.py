@@ -1,4 +1,4 @@
-"""`leeway explain`: why a pod can be placed, or cannot, and what would help."""
+"""`leeway explain`: why a pod passes or is refused on each node, and what would help."""
 
 import argparse
 import asyncio
@@ -9,10 +9,10 @@ from typing import Final
 import msgspec
 
 from extender import plugins
-from extender.cli import derivation_tables, explain_tables, flags, manual, output, sources
+from extender.cli import explain_output, flags, manual, output, sources
 from extender.cli.manual import Page
 from extender.cli.tables import Screen
-from extender.cluster import manifests, survey
+from extender.cluster import list_once, manifests
 from extender.cluster.api import ApiServer
 from extender.cluster.source import FileSource
 from extender.config.schema import Config
@@ -25,27 +25,27 @@ from extender.review.explain.explaining import explain
 from extender.review.explain.inquiry import Inquiry
 from extender.review.explain.schema import Explanation
 from extender.review.explain.templates import Subject
-from extender.server.profiles import Profiles
+from extender.verbs.profiles import Profiles
 
 _PAGE: Final = Page(
     "say why a pod is Pending, and what would help",
-    """Judge a pod on every node of a cluster, exactly as 'leeway serve' would, and say of each
-    node whether the pod passes, which plugin refuses it and why, and which change would let it
-    pass. Every change was tried on the pod before it is told.
+    """Judge a pod on every node of a cluster, exactly as 'leeway serve' does. For each node, show
+    whether the pod passes, which plugin refuses it and why, and which change would let it pass.
+    Every suggested change has been tried on the pod.
 
-    The pod is a manifest (POD is a file, or '-' for standard input), or with -n the name of a pod
-    in the cluster. A manifest may be a Pod or a workload with a pod template; where a file holds
-    several, name the file with -f and choose one by POD. The cluster is that of --cluster, of
-    --kubeconfig, or the one that the command runs in. POD may stand before
-    --cluster or after its paths.
+    POD is a manifest (a file, or '-' for standard input) or, with -n, the name of a pod in the
+    cluster. A manifest may be a Pod or a workload with a pod template. If a file contains several,
+    give the file with -f and choose one by POD. The cluster comes from --cluster, from
+    --kubeconfig, or from the environment of the command. POD may come before --cluster or after
+    its paths.
 
-    A live cluster is read with the rights of whoever runs the command: 'get' on the pod, 'list'
-    on nodes, and on pods or claims, volumes and storage classes if the pod spreads or has claims.
-    $KUBECONFIG and ~/.kube/config are not read unless --kubeconfig names them.""",
+    The command reads a live cluster with your rights: 'get' on the pod and 'list' on nodes; also
+    'list' on pods if the pod has spread constraints, and on claims, volumes and storage classes
+    if it has claims. It reads $KUBECONFIG and ~/.kube/config only if --kubeconfig names them.""",
     examples=[
         (
             "leeway explain pod.yaml --cluster deploy/examples/cluster.yaml",
-            "A manifest against a cluster out of manifests.",
+            "A manifest against a cluster from manifests.",
         ),
         (
             "leeway explain -n batch nightly-report --kubeconfig ~/.kube/config",
@@ -53,7 +53,7 @@ _PAGE: Final = Page(
         ),
         (
             "kubectl get deployment web -o yaml | leeway explain - --cluster dump.json --node n1",
-            "How the verdict on one node comes about, rule by rule, for the pods of a Deployment.",
+            "Every rule behind the verdict on one node, for the pods of a Deployment.",
         ),
         (
             "leeway explain pod.yaml --cluster dump.json -o json | jq .fix.patch",
@@ -63,7 +63,7 @@ _PAGE: Final = Page(
     exit_codes={
         0: "a node passes; with --node, that node does",
         1: "no node passes; with --node, that node does not",
-        2: "nothing could be judged; a sentence says why",
+        2: "failure; one sentence says why",
     },
     see="docs/explain.md",
 )
@@ -75,11 +75,13 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument(
         "pod", nargs="?", metavar="POD", help="a file, '-', or a name (with -n or -f)"
     )
-    parser.add_argument("-f", "--filename", metavar="FILE", help="the file that has the pod")
-    parser.add_argument("-n", "--namespace", metavar="NAMESPACE", help="where the pod is")
-    parser.add_argument("--node", metavar="NAME", help="derive the verdict on this node")
-    parser.add_argument("--all", action="store_true", help="a line for every node")
-    flags.add_cluster(parser, "the cluster, as files or folders of YAML or JSON manifests")
+    parser.add_argument("-f", "--filename", metavar="FILE", help="the file with the pod")
+    parser.add_argument("-n", "--namespace", metavar="NAMESPACE", help="the namespace of the pod")
+    parser.add_argument(
+        "--node", metavar="NAME", help="show every rule behind the verdict on this node"
+    )
+    parser.add_argument("--all", action="store_true", help="print a line for every node")
+    flags.add_cluster(parser, "the cluster: files or folders of YAML or JSON manifests")
     flags.add_kubeconfig(parser, "the cluster of this kubeconfig's current context")
     flags.add_rules_to(parser)
     output.add_to(parser)
@@ -106,15 +108,15 @@ def run(arguments: argparse.Namespace) -> int:
 
     def text(on: Screen) -> str:
         if derived is not None:
-            return derivation_tables.render(explanation, derived, on)
-        return explain_tables.render(explanation, on, every=arguments.all)
+            return explain_output.render_node(explanation, derived, on)
+        return explain_output.render(explanation, on, every=arguments.all)
 
     output.show(msgspec.to_builtins(explanation), arguments.output, text)
     return _exit_code(explanation)
 
 
 def _take_pod_from_paths(arguments: argparse.Namespace) -> None:
-    """--cluster takes all paths that follow it, the pod too where it comes last."""
+    """Take the pod back from --cluster, which consumes all paths that follow it."""
     paths = vars(arguments)["--cluster"]
     if arguments.pod is not None or len(paths or ()) < 2:
         return
@@ -124,14 +126,14 @@ def _take_pod_from_paths(arguments: argparse.Namespace) -> None:
 
 def _exit_code(explanation: Explanation) -> int:
     if explanation.derivation is not None:
-        return 0 if derivation_tables.passes(explanation.derivation) else 1
+        return 0 if explain_output.passes(explanation.derivation) else 1
     return 0 if explanation.passing else 1
 
 
 def _subject(arguments: argparse.Namespace, config: Config, server: ApiServer | None) -> Subject:
     name, file, namespace = arguments.pod, arguments.filename, arguments.namespace or ""
     if file is None and name is not None and not namespace:
-        file, name = name, None  # POD is a file
+        file, name = name, None  # without -n, POD is a file
     if file is not None:
         return _chosen(_in_file(file, namespace), file, name)
     if name is None:
@@ -140,7 +142,7 @@ def _subject(arguments: argparse.Namespace, config: Config, server: ApiServer | 
         return _in_cluster_files(config.cluster_files, namespace, name)
     if server is None:
         raise _no_cluster()
-    body = asyncio.run(survey.pod(server, namespace, name))
+    body = asyncio.run(list_once.pod(server, namespace, name))
     origin = f"pod {namespace}/{name}"
     return next(templates.subjects(origin, {"kind": "Pod", **msgspec.json.decode(body)}))
 
@@ -148,25 +150,25 @@ def _subject(arguments: argparse.Namespace, config: Config, server: ApiServer | 
 def _in_file(file: str, namespace: str) -> Iterator[Subject]:
     if file != sources.STANDARD_INPUT and not Path(file).exists():
         raise NotFoundError(
-            f"{file}: there is no such file; a pod of the cluster is named with -n NAMESPACE POD"
+            f"{file}: no such file; to name a pod of the cluster, use -n NAMESPACE POD"
         )
     for origin, document in sources.read(file):
         yield from templates.subjects(origin, document, namespace)
 
 
 def _chosen(found: Iterator[Subject], file: str, name: str | None) -> Subject:
-    """The one that is meant."""
+    """The one pod or workload to explain."""
     all_of_them = list(found)
     matching = [each for each in all_of_them if name in (None, each.name, _full_name(each))]
     if len(matching) == 1:
         return matching[0]
     kinds = ", ".join(templates.TEMPLATES)
     if not all_of_them:
-        raise NotFoundError(f"{file}: there is no pod in it, nor a workload; known are {kinds}")
+        raise NotFoundError(f"{file}: contains no pod and no workload; supported kinds: {kinds}")
     names = ", ".join(map(_full_name, all_of_them[:10]))
     if not matching:
-        raise NotFoundError(f"{file}: there is no {name} in it, only {names}")
-    raise NotFoundError(f"{file}: holds {names}; choose one: leeway explain -f {file} NAME")
+        raise NotFoundError(f"{file}: contains no {name}, only {names}")
+    raise NotFoundError(f"{file}: contains {names}; choose one: leeway explain -f {file} NAME")
 
 
 def _full_name(subject: Subject) -> str:
@@ -194,19 +196,19 @@ def _snapshot(config: Config, server: ApiServer | None, pod: Pod) -> Snapshot:
         return FileSource(config.cluster_files).snapshot()
     if server is None:
         raise _no_cluster()
-    # Only what this pod is judged by: a person may not be allowed to read more.
+    # List only what this pod needs: the user may not be allowed to list more.
     wanted = {"nodes"}
     if pod.spec and pod.spec.topology_spread_constraints:
         wanted |= plugins.resources({"PodTopologySpread"})
     if any(volumes.claims_of(pod)):
         wanted |= plugins.resources({"VolumeBinding"})
-    return asyncio.run(survey.snapshot(server, wanted))
+    return asyncio.run(list_once.snapshot(server, wanted))
 
 
 def _no_cluster() -> ConfigError:
     return ConfigError(
         [
             "which cluster? Give --cluster PATH or --kubeconfig FILE, for instance"
-            " --kubeconfig ~/.kube/config; $KUBECONFIG is not read by itself"
+            " --kubeconfig ~/.kube/config; $KUBECONFIG is not read automatically"
         ]
     )

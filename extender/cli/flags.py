@@ -1,4 +1,4 @@
-"""The flags that several commands share, each with its place in the configuration file."""
+"""The flags that several commands share; each overrides a key of the configuration file."""
 
 import argparse
 from pathlib import Path
@@ -9,50 +9,59 @@ from extender.config.schema import Config
 from extender.model.documents import Plain
 
 _HELP: Final = {
-    "--scheduler-listen": ("HOST:PORT", "where kube-scheduler calls (127.0.0.1:8888)"),
-    "--admission-listen": ("HOST:PORT", "where the API server calls the webhook (off)"),
-    "--ops-listen": ("HOST:PORT", "health, metrics, version and status (127.0.0.1:8080)"),
+    "--scheduler-listen": ("HOST:PORT", "listen here for kube-scheduler (127.0.0.1:8888)"),
+    "--admission-listen": ("HOST:PORT", "listen here for the admission webhook (off)"),
+    "--ops-listen": ("HOST:PORT", "listen here for health, metrics and status (127.0.0.1:8080)"),
     "--kubeconfig": ("FILE", "watch the cluster of this kubeconfig"),
     "--tls-cert-file": ("FILE", "certificate of the scheduler listener; reloaded on change"),
     "--tls-private-key-file": ("FILE", "its key"),
-    "--client-ca-file": ("FILE", "who may sign client certificates: switches mTLS on"),
+    "--client-ca-file": ("FILE", "CA of client certificates; turns mutual TLS on"),
     "--admission-tls-cert-file": ("FILE", "certificate of the admission listener"),
     "--admission-tls-private-key-file": ("FILE", "its key"),
-    "--max-staleness": ("DURATION", "not ready when the cluster was not heard of for so long"),
-    "--catch-up": ("DURATION", "how long a total refusal waits for the watch (50ms; 0 is off)"),
+    "--max-staleness": ("DURATION", "not ready after this long without the API server"),
+    "--catch-up": (
+        "DURATION",
+        "how long a refusal of all nodes waits for the watch (50ms; 0: off)",
+    ),
 }
 _BOOLEANS: Final = {"true": True, "false": False}
 
 
 def add_rules_to(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that say which rules there are; the file may say everything."""
+    """Add `--config` and `--feature-gates`."""
     parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="an ExtenderConfiguration; flags win over it"
+        "--config", type=Path, metavar="FILE", help="an ExtenderConfiguration; flags override it"
     )
     parser.add_argument(
         "--feature-gates",
         dest="--feature-gates",
         type=_gates,
         metavar="A=true,B=false",
-        help="switch rules on or off; all are on",
+        help="turn rules on or off; all are on by default",
     )
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of the configuration."""
+    """Add all flags of the configuration."""
     add_rules_to(parser)
     for flag, (metavar, text) in _HELP.items():
         parser.add_argument(flag, dest=flag, metavar=metavar, help=text)
     add_cluster(
         parser,
-        "take the cluster from manifests: files or folders of YAML or JSON; SIGHUP rereads",
+        "read the cluster from manifests: files or folders of YAML or JSON; SIGHUP reloads",
     )
     parser.add_argument(
         "--max-request-bytes",
         dest="--max-request-bytes",
         type=int,
         metavar="N",
-        help="largest body of a request (268435456)",
+        help="maximum size of a request body (134217728)",
+    )
+    parser.add_argument(
+        "--refusals",
+        dest="--refusals",
+        choices=["needed", "always"],
+        help="when to name refused nodes: only if no node passes, or always (needed)",
     )
     parser.add_argument(
         "--enable-explain",
@@ -62,9 +71,14 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         help="answer POST /explain on the ops listener (off)",
     )
     parser.add_argument(
-        "--log-format", dest="--log-format", choices=["text", "json"], help="how to log (text)"
+        "--log-format",
+        dest="--log-format",
+        choices=["text", "json"],
+        help="format of the log (text)",
     )
-    parser.add_argument("-v", dest="-v", action="count", help="log more; repeat for still more")
+    parser.add_argument(
+        "-v", dest="-v", action="count", help="log more, such as every call; repeat for still more"
+    )
 
 
 def add_cluster(parser: argparse.ArgumentParser, text: str) -> None:
@@ -80,7 +94,7 @@ def add_kubeconfig(parser: argparse.ArgumentParser, text: str) -> None:
 
 
 def effective_config(arguments: argparse.Namespace) -> Config:
-    """The configuration that file and flags amount to."""
+    """The configuration from file and flags."""
     given: dict[str, Plain] = {
         flag: value
         for flag, value in vars(arguments).items()

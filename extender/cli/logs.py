@@ -1,4 +1,4 @@
-"""The log: one line a record on standard error, as text or as JSON."""
+"""The log: one line per record on standard error, as text or JSON."""
 
 import json
 import logging
@@ -30,7 +30,7 @@ class TextFormatter(_Formatter):
     """For a person: `time level logger message key=value ...`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line, and a traceback below it where there is one."""
+        """One line, followed by a traceback if there is one."""
         parts = self._parts(record)
         exception = parts.pop("exception", None)
         head = " ".join(str(parts.pop(key)) for key in ("time", "level", "logger", "message"))
@@ -39,7 +39,7 @@ class TextFormatter(_Formatter):
 
 
 class JSONFormatter(_Formatter):
-    """For a collector: one object a line."""
+    """For a log collector: one JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
         """One line."""
@@ -47,17 +47,17 @@ class JSONFormatter(_Formatter):
 
 
 def set_up(config: Logging) -> None:
-    """Send every record to standard error; verbosity 1 shows debugging of Leeway itself."""
+    """Log to standard error; verbosity 1 adds Leeway's debug records."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JSONFormatter() if config.format == "json" else TextFormatter())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     level = logging.DEBUG if config.verbosity else logging.INFO
     logging.getLogger("leeway").setLevel(level)
-    # What is not HTTP at all gets aiohttp's 400, and would get a traceback in the log as well.
+    # aiohttp answers garbage with 400, and would also log a traceback for it.
     logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)
-    # What no line shows is not looked up for every record.
+    # The formatters do not show these; do not look them up for every record.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    logging.raiseExceptions = False  # a closed standard error must not stop an answer
+    logging.raiseExceptions = False  # a closed standard error must not break an answer
 
 
 @lru_cache(maxsize=1)

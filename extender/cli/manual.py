@@ -1,4 +1,4 @@
-"""The manual page of a command, as `--help` shows it: what it does, examples, exit codes, files."""
+"""Manual pages, as `--help` shows them: description, examples, exit codes and files."""
 
 import argparse
 import textwrap
@@ -12,10 +12,10 @@ _INDENT: Final = "  "
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a person wants to know of a command."""
+    """The content of a manual page."""
 
     summary: str  # one line, in the list of commands
-    description: str  # paragraphs, with an empty line between two
+    description: str  # paragraphs, separated by empty lines
     examples: Sequence[tuple[str, str]] = ()  # a command line, and what it does
     exit_codes: Mapping[int, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
@@ -25,7 +25,7 @@ class Page:
 def add_command(
     commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, page: Page
 ) -> argparse.ArgumentParser:
-    """A command with its manual page."""
+    """Add a command with its manual page."""
     return commands.add_parser(
         name,
         help=page.summary,
@@ -50,7 +50,7 @@ def _epilog(page: Page) -> str:
 
 
 def _entry(name: str, what: str) -> str:
-    """A name and what it means, beside it or below."""
+    """A name with its description, beside or below it."""
     if len(name) < 4:
         text = filled(what, "    ")
         return f"{name:<4}{text[4:]}"
@@ -58,7 +58,7 @@ def _entry(name: str, what: str) -> str:
 
 
 def filled(text: str, indent: str = "") -> str:
-    """Running text as lines of a page."""
+    """Text wrapped to the width of a page."""
     return textwrap.fill(
         " ".join(text.split()),
         _WIDTH - len(_INDENT),

@@ -1,4 +1,4 @@
-"""What a command found, as data for a program: `-o json` and `-o yaml`."""
+"""The `-o` flag: print a result as a table, JSON or YAML."""
 
 import argparse
 import json
@@ -23,12 +23,12 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "--output",
         choices=FORMATS,
         default="table",
-        help="a table for a person (default), or data for a program",
+        help="output format (table)",
     )
 
 
 def show(document: Plain, form: str, table: Callable[[Screen], str]) -> None:
-    """Print in the form that was asked for; the table is made for where it ends up."""
+    """Print the result; the table fits the terminal."""
     if form == "table":
         text = table(tables.screen(sys.stdout, os.environ))
     else:
@@ -38,7 +38,7 @@ def show(document: Plain, form: str, table: Callable[[Screen], str]) -> None:
 
 
 def dumped(document: Plain, form: str) -> str:
-    """The document as JSON or YAML, keys in the order in which they were put."""
+    """The document as JSON or YAML, with keys in insertion order."""
     if form == "json":
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)

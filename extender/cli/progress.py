@@ -1,4 +1,4 @@
-"""A progress bar on a terminal, and nothing at all in a pipe."""
+"""A progress bar on a terminal; prints nothing in a pipe."""
 
 import time
 from collections.abc import Callable
@@ -10,7 +10,7 @@ _CLEAR: Final = "\r\x1b[K"
 
 
 class Progress:
-    """One line that is written over and over, and gone in the end."""
+    """One line that is redrawn, and erased at the end."""
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream if stream.isatty() else None
@@ -20,19 +20,19 @@ class Progress:
         self._drawn = 0.0
 
     def begin(self, label: str, total: int = 0) -> None:
-        """Something new is counted; a total of 0 is not known yet."""
+        """Start a new bar; a total of 0 is unknown."""
         self._label, self._done, self._total = label, 0, total
         self._draw(at_once=True)
 
     def advance(self, count: int = 1, remaining: int | None = None) -> None:
-        """So many more are done, and about so many are left."""
+        """Add to the count, with an estimate of what remains."""
         self._done += count
         if remaining is not None:
             self._total = self._done + remaining
         self._draw(at_once=False)
 
     def end(self) -> None:
-        """Leave no trace."""
+        """Erase the bar."""
         if self._stream is not None:
             self._stream.write(_CLEAR)
             self._stream.flush()

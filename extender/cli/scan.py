@@ -1,11 +1,11 @@
-"""`leeway scan`: who uses which rule, and where rules and cluster do not fit together."""
+"""`leeway scan`: which workloads use which rules, and which rules do not fit the cluster."""
 
 import argparse
 import asyncio
 import sys
 from typing import Final
 
-from extender.cli import flags, manual, output, scan_tables, sources
+from extender.cli import flags, manual, output, scan_output, sources
 from extender.cli.manual import Page
 from extender.cli.progress import Progress
 from extender.cluster import listing, manifests
@@ -18,40 +18,40 @@ from extender.review.doctor import problems
 from extender.review.scan import objects, report
 from extender.review.scan.inventory import Inventory
 from extender.review.scan.report import Report
-from extender.server.profiles import Profiles
+from extender.verbs.profiles import Profiles
 
 _STANDARD_INPUT: Final = "/dev/stdin"
 _STORAGE: Final = frozenset({"persistentvolumes", "persistentvolumeclaims", "storageclasses"})
 _PAGE: Final = Page(
     "show who uses which rule, and what does not fit",
     """List the workloads of a cluster, or of manifests, that use extended rules, by gate and
-    operator: who is affected when a gate is switched off, or Leeway is removed. Pods, Deployments,
-    StatefulSets, DaemonSets, ReplicaSets, Jobs, CronJobs and PersistentVolumes are looked at, in
-    native fields and in annotations; what a workload has made is counted with it.
+    operator: they are affected when you turn a gate off or remove Leeway. The scan covers the
+    native fields and annotations of Pods, Deployments, StatefulSets, DaemonSets, ReplicaSets,
+    Jobs, CronJobs and PersistentVolumes; pods and jobs count for the workload that owns them.
 
-    Then it is looked for what does not fit together: taints and labels that a rule meets and
-    cannot read, rules that cannot be read themselves, pods that are Pending because no node
-    passes Leeway's rules, DaemonSets whose rules the DaemonSet controller cannot see, NoExecute
-    taints that only an annotation tolerates, annotated volumes that are bound too late, and rules
-    that nobody reads. Every verdict is made by the code that answers kube-scheduler.
+    Then show what does not fit: taints and labels that a rule cannot parse, rules that cannot be
+    parsed themselves, pods that are Pending because no node passes Leeway's rules, DaemonSets
+    with rules that the DaemonSet controller does not see, NoExecute taints that only an annotation
+    tolerates, annotated volumes that are bound too late, and rules that no scheduler reads. The
+    verdicts come from the code that answers kube-scheduler.
 
-    A live cluster is only listed, never changed. What you may not list is named and left out.
-    Give the configuration of your Leeway with --config: it says which profiles are Leeway's.""",
+    The command lists a live cluster and changes nothing. It names the resources that you may not
+    list and goes on without them. Pass the configuration of your Leeway with --config, so that
+    the scan knows which profiles are Leeway's.""",
     examples=[
         ("leeway scan --kubeconfig ~/.kube/config", "Scan a live cluster."),
         ("leeway scan --config leeway.yaml -o json > scan.json", "In a cluster, as data."),
         ("leeway scan manifests/ deploy/examples/cluster.yaml", "Manifests and nodes of files."),
         (
             "kubectl get nodes,pods,deployments -A -o json | leeway scan -",
-            "What somebody else may list.",
+            "With the rights of kubectl.",
         ),
     ],
     exit_codes={
-        0: "everything fits; that rules are used is no finding",
-        1: "at least one error: a rule that cannot be read, so that it never matches",
-        2: "it could not look: a wrong command line, a file that cannot be read, a server that"
-        " cannot be reached",
-        3: "no error, but something does not fit, or could not be listed",
+        0: "everything fits; using a rule is not a finding",
+        1: "at least one error: a rule that cannot be parsed and never matches",
+        2: "the scan failed: a wrong command line, an unreadable file, or an unreachable server",
+        3: "no error, but something does not fit or could not be listed",
     },
     files={"leeway.yaml": "an ExtenderConfiguration, under any name; see --config"},
     see="docs/scan.md",
@@ -69,30 +69,30 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     )
     flags.add_rules_to(parser)
     flags.add_kubeconfig(parser, "scan the cluster of this kubeconfig's current context")
-    flags.add_cluster(parser, "the same as PATH, for symmetry with the other commands")
+    flags.add_cluster(parser, "the same as PATH, as in the other commands")
     output.add_to(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Collect, judge, print, and tell by the exit code whether all fits."""
+    """Collect, judge and print; the exit code is the worst severity."""
     given = [*arguments.files, *(getattr(arguments, "--cluster") or ())]
     kubeconfig = getattr(arguments, "--kubeconfig")
     if given and kubeconfig:
         raise ConfigError(["scan: give manifests or --kubeconfig, not both"])
-    # Where the cluster is, is for the command line to say; how pods are judged, for the file.
+    # The command line names the cluster; the file only says how to judge pods.
     setattr(arguments, "--cluster", None)
     setattr(arguments, "--kubeconfig", None)
     config = flags.effective_config(arguments)
     paths = given or ([] if kubeconfig else [*config.cluster_files])
     server = None if paths else sources.api_server(kubeconfig or config.kubeconfig)
     if not paths and server is None:
-        raise ConfigError(["scan: nothing to look at: give PATH or --kubeconfig"])
+        raise ConfigError(["scan: nothing to scan: give PATH or --kubeconfig"])
     found = _scan(config, paths, server)
     output.show(
-        scan_tables.document(found),
+        scan_output.document(found),
         arguments.output,
-        lambda on: "".join(scan_tables.tables_of(found, on)),
+        lambda on: "".join(scan_output.tables_of(found, on)),
     )
     return problems.exit_code(found.severities())
 
@@ -110,7 +110,7 @@ def _scan(config: Config, paths: list[str], server: ApiServer | None) -> Report:
         progress.begin("judging pods", len(inventory.waiting))
         return report.build(
             inventory,
-            # A claim that nobody has shown us is not one that does not exist.
+            # Without any claims in the input, do not report claims as missing.
             cache.snapshot(
                 pods="pods" not in missing,
                 volumes=len(cache.claims) > 0 and _STORAGE.isdisjoint(missing),
@@ -126,7 +126,7 @@ def _scan(config: Config, paths: list[str], server: ApiServer | None) -> Report:
 
 
 def _read(paths: list[str], inventory: Inventory, cache: ClusterCache) -> None:
-    """Everything of the manifests; of two objects with one name the later stands."""
+    """Read the manifests; the last of several objects with one name wins."""
     stores = dict(zip(manifests.KINDS, (store for _, store in cache.stores()), strict=True))
     kinds = manifests.KINDS.keys() | objects.SHAPES.keys()
     for path in paths:
@@ -143,7 +143,7 @@ def _read(paths: list[str], inventory: Inventory, cache: ClusterCache) -> None:
 async def _list(
     server: ApiServer, inventory: Inventory, cache: ClusterCache, progress: Progress
 ) -> dict[str, str]:
-    """Everything of a live cluster; what may not be listed, and the server's words for it."""
+    """List a live cluster; returns the forbidden resources with the server's message."""
     missing: dict[str, str] = {}
     stores = {resource.path: (resource, store) for resource, store in cache.stores()}
     kinds = {resource.path: kind for kind, resource in objects.RESOURCES.items()}

@@ -1,4 +1,4 @@
-"""`leeway serve`: answer kube-scheduler until told to stop."""
+"""`leeway serve`: answers kube-scheduler until SIGTERM."""
 
 import argparse
 import asyncio
@@ -20,37 +20,38 @@ from extender.cluster.live import LiveSource
 from extender.cluster.source import ClusterSource, FileSource, NoSource
 from extender.config.schema import Config
 from extender.errors import ManifestError
+from extender.match.lru import CacheBudget
 from extender.metrics import Metrics
-from extender.server.serving import Server
+from extender.server.listeners import Server
 
-# Objects made before the collector looks for cycles, of which a call makes next to none. With
-# Python's 700 it took a tenth of the time of calls that meet new rules.
+# Allocations before a garbage collection. A call makes almost no cycles, and with Python's
+# default of 700 collections took a tenth of the time of calls with new rules.
 COLLECT_AFTER: Final = 10_000
 
 log = logging.getLogger("leeway.serve")
 
 _PAGE: Final = Page(
     "answer kube-scheduler",
-    """Answer /filter, /prioritize and /preempt of kube-scheduler until SIGTERM or SIGINT. Node
-    names are looked up in the cluster of --kubeconfig, in the one that Leeway runs in, or in the
-    manifests of --cluster; without any, only requests that carry whole nodes can be answered.
+    """Answer /filter, /prioritize and /preempt of kube-scheduler until SIGTERM or SIGINT. Leeway
+    looks node names up in the cluster of --kubeconfig, in the cluster that it runs in, or in the
+    manifests of --cluster. Without any of these it answers only requests with whole nodes.
 
-    One line per listener is printed when it listens. SIGHUP reads the manifests again; changed
-    certificates are taken up by themselves. $KUBECONFIG is not read.""",
+    Each listener prints one line when it is ready. SIGHUP reloads the manifests; changed
+    certificates are reloaded automatically. $KUBECONFIG is not read.""",
     examples=[
         (
             "leeway serve --cluster deploy/examples/cluster.yaml",
-            "Serve a cluster out of manifests on loopback.",
+            "Serve a cluster from manifests on loopback.",
         ),
         (
             "leeway serve --kubeconfig ~/.kube/config --ops-listen 127.0.0.1:0",
             "Watch a live cluster, with the ops listener on a free port.",
         ),
-        ("leeway serve --config leeway.yaml", "Everything out of one file."),
+        ("leeway serve --config leeway.yaml", "Read everything from one file."),
     ],
     exit_codes={
-        0: "told to stop, and what had begun was finished",
-        2: "it could not start: the configuration does not hold, or a file cannot be read",
+        0: "stopped by a signal, after finishing all requests",
+        2: "it could not start: invalid configuration or unreadable file",
     },
     files={"leeway.yaml": "an ExtenderConfiguration, under any name; see --config"},
     see="docs/configuration.md, docs/endpoints.md, docs/scheduler.md",
@@ -69,17 +70,18 @@ def run(arguments: argparse.Namespace) -> int:
     config = flags.effective_config(arguments)
     logs.set_up(config.logging)
     metrics = Metrics(CollectorRegistry())
-    source = _source(config, metrics)
-    server = Server(config, source, metrics)
+    caches = CacheBudget(config.limits.cache_bytes)
+    source = _source(config, metrics, caches)
+    server = Server(config, source, metrics, caches)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as loop:
         loop.run(_serve(server, source))
     return 0
 
 
-def _source(config: Config, metrics: Metrics) -> ClusterSource:
-    """Files, a kubeconfig, the cluster that we run in, or nothing; $KUBECONFIG is not read."""
+def _source(config: Config, metrics: Metrics, caches: CacheBudget) -> ClusterSource:
+    """From files, a kubeconfig, the cluster that we run in, or none."""
     if config.cluster_files:
-        return FileSource(config.cluster_files)
+        return FileSource(config.cluster_files, caches=caches)
     if config.kubeconfig:
         api.require_file(config.kubeconfig)
         load = api.from_kubeconfig(config.kubeconfig)
@@ -91,6 +93,7 @@ def _source(config: Config, metrics: Metrics) -> ClusterSource:
         ApiServer(load),
         plugins.resources(config.enabled_plugins()),
         max_staleness=config.max_staleness,
+        caches=caches,
         on_restart=lambda resource, reason: metrics.watch_restarts.labels(resource, reason).inc(),
     )
 
@@ -104,17 +107,17 @@ async def _serve(server: Server, source: ClusterSource) -> None:
     async with server.running() as listening:
         for listener in listening:
             print(listener, flush=True)
-        # What has been loaded stays; looking at it again and again would hold up requests.
+        # Everything loaded so far stays; the collector must not visit it again and again.
         gc.freeze()
         gc.set_threshold(COLLECT_AFTER)
         await stop.wait()
-        log.info("stopping: finishing what has begun")
+        log.info("stopping: finishing open requests")
 
 
 def _reload(source: ClusterSource) -> None:
     try:
         source.reload()
     except ManifestError as exc:
-        log.error("reload failed, the old cluster stays: %s", exc)  # noqa: TRY400 - a sentence
+        log.error("reload failed, keeping the old cluster: %s", exc)  # noqa: TRY400 - a sentence
     else:
         log.info("reloaded: %s", source.state().remark)

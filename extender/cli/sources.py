@@ -1,4 +1,4 @@
-"""Which cluster a command looks at, by the flags that `leeway serve` has for it too."""
+"""The cluster and the files that a command reads."""
 
 import argparse
 import os
@@ -22,13 +22,13 @@ def add_kubeconfig(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kubeconfig",
         metavar="FILE",
-        help="the cluster of this kubeconfig's current context; without it, the one that the"
+        help="the cluster of this kubeconfig's current context; by default the cluster that the"
         " command runs in; $KUBECONFIG is not read",
     )
 
 
 def api_server(kubeconfig: str | None) -> ApiServer | None:
-    """The API server that was named, or that of the cluster we run in."""
+    """The API server of the kubeconfig, or of the cluster that we run in."""
     if kubeconfig:
         api.require_file(kubeconfig)
         return ApiServer(api.from_kubeconfig(kubeconfig))
@@ -38,7 +38,7 @@ def api_server(kubeconfig: str | None) -> ApiServer | None:
 
 
 def read(file: str) -> Iterator[tuple[str, Plain]]:
-    """The documents of a file or of standard input, each with where it came from."""
+    """The documents of a file or of standard input, each with its origin."""
     try:
         if file == STANDARD_INPUT:
             text, origin = sys.stdin.read(), "standard input"

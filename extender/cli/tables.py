@@ -1,7 +1,7 @@
-"""Aligned columns for a person: wrapped and coloured on a terminal, plain lines in a pipe.
+"""Tables: wrapped and coloured on a terminal, plain lines in a pipe.
 
-Foreign text (names, values, reasons) never reaches a terminal unescaped: a label cannot paint
-the screen or move the cursor.
+Untrusted text (names, values, reasons) is always escaped: a label cannot colour the screen or
+move the cursor.
 """
 
 import os
@@ -23,20 +23,20 @@ _CODES: Final[Mapping[Colour, str]] = {
     "cyan": "36",
 }
 _GAP: Final = "  "
-_NARROWEST: Final = 8  # a column is not squeezed further, rather lines become too long
+_NARROWEST: Final = 8  # columns do not get narrower, even if lines become too long
 _DEFAULT_WIDTH: Final = 80
 _WIDE: Final = frozenset({"W", "F"})
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What the output ends up on; without a width nothing is wrapped."""
+    """The output device; without a width nothing is wrapped."""
 
     width: int | None = None
     colour: bool = False
 
     def paint(self, text: str, colour: Colour) -> str:
-        """`text` in a colour, where there are colours."""
+        """`text` in a colour, if the screen has colours."""
         if not colour or not self.colour or not text:
             return text
         return f"\x1b[{_CODES[colour]}m{text}\x1b[0m"
@@ -44,7 +44,7 @@ class Screen:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One field of a table."""
+    """One cell of a table."""
 
     text: str
     colour: Colour = ""
@@ -54,7 +54,7 @@ Row = Sequence[Cell | str]
 
 
 def screen(stream: TextIO, environment: Mapping[str, str]) -> Screen:
-    """What a stream leads to: colours only on a terminal, and not against $NO_COLOR."""
+    """The screen of a stream: colours only on a terminal, and not with $NO_COLOR."""
     if not stream.isatty():
         return Screen()
     try:
@@ -66,7 +66,7 @@ def screen(stream: TextIO, environment: Mapping[str, str]) -> Screen:
 
 
 def render(header: Sequence[str], rows: Sequence[Row], on: Screen, *, indent: str = "") -> str:
-    """A table as lines; the header is left out where it is empty."""
+    """A table as text; an empty header is left out."""
     cells = [[_cell(each) for each in row] for row in rows]
     if header:
         cells.insert(0, [Cell(title, "bold") for title in header])
@@ -78,7 +78,7 @@ def render(header: Sequence[str], rows: Sequence[Row], on: Screen, *, indent: st
 
 
 def paragraph(text: str, on: Screen, *, indent: str = "") -> str:
-    """Running text, wrapped where there is a width."""
+    """A paragraph, wrapped if the screen has a width."""
     text = escaped(text)
     if on.width is None:
         return f"{indent}{text}\n"
@@ -87,7 +87,7 @@ def paragraph(text: str, on: Screen, *, indent: str = "") -> str:
 
 
 def escaped(text: str) -> str:
-    """`text` with what a terminal would obey made visible."""
+    """`text` with control characters escaped."""
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
     )
@@ -113,7 +113,7 @@ def _width_of(cell: Cell) -> int:
 
 
 def _squeezed(widths: list[int], room: int) -> list[int]:
-    """The widths with the widest columns made as narrow as they must be to fit."""
+    """The widths, with the widest columns narrowed until all fit."""
     cap = max(widths, default=0)
     while cap > _NARROWEST and sum(min(width, cap) for width in widths) > room:
         cap -= 1
@@ -142,7 +142,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _cut(line: str, width: int) -> list[str]:
-    """A line that counts as short, but is wide on the screen, in pieces."""
+    """Split a line with wide characters into pieces that fit."""
     pieces = [""]
     for char in line:
         if pieces[-1] and display_width(pieces[-1] + char) > width:

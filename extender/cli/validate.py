@@ -1,4 +1,4 @@
-"""`leeway validate`: are the rules of manifests well-formed? As the webhook would say, offline."""
+"""`leeway validate`: checks the rules in manifests offline, as the webhook does."""
 
 import argparse
 import json
@@ -18,15 +18,18 @@ from extender.review.manifests import Remark
 
 _PAGE: Final = Page(
     "check the rules of manifests",
-    """Check tolerations and node affinity, native and annotated, of Pods, of the pod templates of
-    Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs, and of
-    PersistentVolumes. Says what the admission webhook would say, without a cluster.
+    """Check tolerations and node affinity, in native fields and annotations, of Pods, of the pod
+    templates of Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs, and of
+    PersistentVolumes. The checks are those of the admission webhook, without a cluster.
 
-    Objects of other kinds, and documents that are no Kubernetes objects, are skipped.""",
+    Other objects, and documents that are not Kubernetes objects, are skipped.""",
     examples=[
-        ("leeway validate deploy/", "Every manifest of a folder."),
-        ("helm template chart | leeway validate -", "What a chart renders to."),
-        ("leeway validate -o github $(git diff --name-only main)", "Notes beside lines of a diff."),
+        ("leeway validate deploy/", "Every manifest in a folder."),
+        ("helm template chart | leeway validate -", "The manifests that a chart renders."),
+        (
+            "leeway validate -o github $(git diff --name-only main)",
+            "Annotations on the lines of a diff.",
+        ),
         (
             "leeway validate --feature-gates TaintTolerationCEL=false pod.yaml",
             "As on a cluster without expressions.",
@@ -35,7 +38,7 @@ _PAGE: Final = Page(
     exit_codes={
         0: "no errors; there may be warnings",
         1: "errors were found, or warnings with --strict",
-        2: "a file cannot be read",
+        2: "a file could not be read",
     },
     see="docs/validate.md",
 )
@@ -44,14 +47,14 @@ _STDIN: Final = "-"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of all files: what was found where, and which could not be read."""
+    """The result for all files: the findings, and the files that could not be read."""
 
     objects: int
     remarks: Sequence[tuple[str, Remark]]
     unreadable: Sequence[str]
 
     def count(self, severity: str) -> int:
-        """How many there are of one severity."""
+        """The number of findings with a severity."""
         return sum(remark.severity == severity for _, remark in self.remarks)
 
 
@@ -69,15 +72,15 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "--output",
         choices=sorted(_FORMATS),
         default="text",
-        help="lines for a person (text, default), data (json), or notes for a workflow (github)",
+        help="lines (text, default), data (json), or annotations for a workflow (github)",
     )
-    parser.add_argument("--strict", action="store_true", help="warnings fail, too")
+    parser.add_argument("--strict", action="store_true", help="fail on warnings, too")
     flags.add_rules_to(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Judge, print, and say by the exit code whether anything is wrong."""
+    """Check all files and print the findings; the exit code says whether there are any."""
     settings = flags.effective_config(arguments).settings()
     outcome = judged(arguments.files, settings)
     for line in _FORMATS[arguments.output](outcome):
@@ -92,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def judged(paths: Iterable[str], settings: Settings) -> Outcome:
-    """Judge every file; one that cannot be read does not stop the others."""
+    """Check every file; an unreadable file does not stop the others."""
     objects = 0
     remarks: list[tuple[str, Remark]] = []
     unreadable: list[str] = []
@@ -144,7 +147,7 @@ def _as_json(outcome: Outcome) -> Iterator[str]:
 
 
 def _as_github(outcome: Outcome) -> Iterator[str]:
-    """Workflow commands, which GitHub shows beside the lines of a change."""
+    """Workflow commands, which GitHub shows on the lines of a change."""
     for file, remark in outcome.remarks:
         properties = {"file": file, "line": remark.line, "title": f"{remark.kind} {remark.name}"}
         given = ",".join(

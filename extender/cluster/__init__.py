@@ -1,1 +1,1 @@
-"""The eyes: where the nodes come from when a request only names them."""
+"""The cluster, as a watched API server or manifest files show it: the source of snapshots."""

@@ -1,8 +1,8 @@
 """The API server: credentials, paged lists and watch streams as raw bytes.
 
-Of the `kubernetes` package only the loaders of configuration and the transport are used; its
-generated models would take minutes and gigabytes for what msgspec decodes in seconds. It is
-imported when a connection is made: it costs half a second and 40 MB that other sources need not.
+Uses only the configuration loaders and the transport of the `kubernetes` package: its generated
+models need minutes and gigabytes for what msgspec decodes in seconds. The package is imported
+late, because it costs half a second and 40 MB that other sources do not need.
 """
 
 import asyncio
@@ -30,9 +30,9 @@ CREDENTIALS_SECONDS: Final = 60.0
 LOAD_SECONDS: Final = 60.0
 CONNECT_SECONDS: Final = 10.0
 LIST_READ_SECONDS: Final = 60.0
-# Twice what a server lets pass between two bookmarks, and then some.
+# More than twice the interval between two bookmarks.
 WATCH_READ_SECONDS: Final = 150.0
-# Of a stream; the transport hands out up to 4 MB, and cutting those into lines is a pause.
+# The transport delivers up to 4 MB at once; splitting that into lines blocks the event loop.
 PIECE_BYTES: Final = 1 << 18
 _ERROR_TEXT: Final = 256
 
@@ -45,18 +45,18 @@ _UNSUPPORTED: Final = frozenset({400, 422})
 _NO_HEADERS: Final[Mapping[str, str]] = {}
 _HEADERS: Final = {
     "Accept": "application/json",
-    "Accept-Encoding": "identity",  # unpacking a page costs more than reading it
+    "Accept-Encoding": "identity",  # decompressing a page costs more than reading it
     "Content-Type": "application/json",
 }
 
-# What the loader raises, besides its own, over a file that is half written or not a kubeconfig.
+# What the loader raises, besides its own errors, for a file that is not a whole kubeconfig.
 _UNREADABLE: Final = (OSError, ValueError, KeyError, TypeError)
 
 Load = Callable[[], Awaitable["Configuration"]]
 
 
 async def in_cluster() -> "Configuration":
-    """The credentials that Kubernetes gives to a pod."""
+    """The credentials of the pod's service account."""
     from kubernetes.aio import config
     from kubernetes.aio.client import Configuration
 
@@ -69,7 +69,7 @@ async def in_cluster() -> "Configuration":
 
 
 def from_kubeconfig(file: str) -> Load:
-    """The credentials of a kubeconfig's current context, read anew each time."""
+    """The credentials of a kubeconfig's current context; the file is read each time."""
 
     async def load() -> "Configuration":
         from kubernetes.aio import config
@@ -83,7 +83,7 @@ def from_kubeconfig(file: str) -> Load:
             )
         except (config.ConfigException, yaml.YAMLError, *_UNREADABLE) as exc:
             raise ApiError(f"kubeconfig {file}: {exc}") from exc
-        # The loader only logs that an exec plugin failed, and would leave us anonymous.
+        # If an exec plugin fails, the loader only logs it and continues as anonymous.
         uses_plugin = loader._user is not None and "exec" in loader._user
         if uses_plugin and not configuration.api_key and not configuration.cert_file:
             raise ApiError(f"kubeconfig {file}: its exec plugin gave no credentials")
@@ -93,16 +93,16 @@ def from_kubeconfig(file: str) -> Load:
 
 
 def require_file(file: str) -> None:
-    """Refuse to start with a kubeconfig that is not there."""
+    """Refuse to start with a kubeconfig that does not exist."""
     if not Path(file).is_file():
         raise ConfigError([f"cluster.kubeconfig: {file} does not exist"])
 
 
 class ApiServer:
-    """Opens connections, with credentials that are at most a minute old.
+    """Opens connections with credentials that are at most a minute old.
 
-    Tokens, certificates and CAs rotate: a connection takes what is there when it is made, and
-    no connection outlives its watch, which the server ends after some minutes.
+    Tokens, certificates and CAs rotate. A connection uses the credentials of its start and ends
+    with its watch, which the server closes after some minutes.
     """
 
     def __init__(
@@ -121,10 +121,10 @@ class ApiServer:
 
     @contextlib.asynccontextmanager
     async def connect(self) -> AsyncIterator["Connection"]:
-        """A connection of its own, closed at the end."""
+        """A new connection, closed at the end."""
         configuration = await self._credentials()
         try:
-            # In a thread: reading the CAs of a system takes 50 ms.
+            # In a thread, because loading the system's CAs takes 50 ms.
             client = await asyncio.to_thread(_client, configuration)
         except OSError as exc:  # an unreadable CA or certificate
             self._forget()
@@ -135,7 +135,7 @@ class ApiServer:
             await client.close()
 
     async def _credentials(self) -> "Configuration":
-        """Read once for all watches that connect at the same time: a plugin may take its time."""
+        """Loads once for all watches that connect at the same time: an exec plugin can be slow."""
         async with self._loading:
             if self._configuration is None or self._clock() - self._loaded > CREDENTIALS_SECONDS:
                 self._configuration = await self._read()
@@ -148,13 +148,13 @@ class ApiServer:
                 configuration = await self._load()
         except TimeoutError as exc:
             raise ApiError(f"credentials: none within {LOAD_SECONDS:g} s") from exc
-        # A token file may end with a newline; the loaders leave it there.
+        # A token file may end with a newline, which the loaders keep.
         for name, text in configuration.api_key.items():
             configuration.api_key[name] = " ".join(text.split())
         return configuration
 
     def _forget(self) -> None:
-        """The server refused these credentials: read them anew next time."""
+        """The server refused these credentials: load them again next time."""
         self._configuration = None
 
 
@@ -177,11 +177,11 @@ class Connection:
         self._watch_read_seconds = watch_read_seconds
 
     async def get(self, path: str, params: Mapping[str, str]) -> bytes:
-        """The body of an answer."""
+        """The body of the response."""
         return await self._exchange("GET", path, params)
 
     async def post(self, path: str, body: object, headers: Mapping[str, str]) -> bytes:
-        """The body of an answer to a question that is asked by creating it, and keeps nothing."""
+        """The body of the response to a review, which is created but not stored."""
         return await self._exchange("POST", path, {}, body, headers)
 
     async def _exchange(
@@ -200,7 +200,7 @@ class Connection:
             raise ApiError(f"{method} {path}: {type(exc).__name__}: {exc}") from exc
 
     async def stream(self, path: str, params: Mapping[str, str]) -> AsyncGenerator[bytes, None]:
-        """The body of an answer that does not end, in the pieces in which it comes."""
+        """The body of a streaming response, in chunks as they arrive."""
         try:
             async with self._request(path, params, self._watch_read_seconds) as response:
                 yield b""  # connected

@@ -1,7 +1,7 @@
-"""The cluster as the watches tell it: events in, snapshots out.
+"""The cached cluster: watch events in, snapshots out.
 
-Everything happens on the event loop, and a request is judged without giving it up: so a snapshot
-is a view of what is here now, and one changed node costs one entry, not a copy of all.
+Everything runs on the event loop, and a request is judged without yielding to it. So a snapshot
+is a view of the live stores, and a changed node costs one entry instead of a copy of all nodes.
 """
 
 import sys
@@ -14,11 +14,12 @@ import msgspec
 from extender.cluster import resources
 from extender.cluster.changes import Changes
 from extender.cluster.resources import Key, Resource
-from extender.framework.node_table import NodeTable
-from extender.framework.pod_index import PodIndex
-from extender.framework.pods import PodInfo
+from extender.framework.columns.node_table import NodeTable
+from extender.framework.pods.cohorts import PodInfo
+from extender.framework.pods.index import PodIndex
 from extender.framework.snapshot import Interner, NodeInfo, Snapshot
 from extender.framework.volumes import Volumes
+from extender.match.lru import CacheBudget
 from extender.model.core_v1 import Node, PlacedPod
 from extender.model.storage_v1 import PersistentVolume, PersistentVolumeClaim, StorageClass
 
@@ -33,40 +34,40 @@ T_contra = TypeVar("T_contra", contravariant=True)
 
 
 class Store(Protocol[T_contra]):
-    """Where the objects of a resource end up."""
+    """Keeps the objects of one resource."""
 
     def put(self, key: Key, obj: T_contra) -> None:
-        """There is a new object, or a newer one."""
+        """Add or replace an object."""
         ...
 
     def remove(self, key: Key) -> None:
-        """The object is gone; it may never have been put."""
+        """Remove an object, which may be unknown."""
         ...
 
     def keys(self) -> Sequence[Key]:
-        """Who is in the store."""
+        """The keys of all objects."""
         ...
 
     def __len__(self) -> int: ...
 
 
 class Kept(Generic[T]):
-    """What every store has: objects by key, as they are now."""
+    """Base of the stores: the current objects by key."""
 
     def __init__(self) -> None:
         self._objects: dict[Key, T] = {}
 
     def keys(self) -> Sequence[Key]:
-        """Who is in the store."""
+        """The keys of all objects."""
         return list(self._objects)
 
     def get(self, key: Key) -> T | None:
-        """One object, if it is in the store."""
+        """One object, if the store has it."""
         return self._objects.get(key)
 
     @property
     def objects(self) -> Mapping[Key, T]:
-        """The objects as they are now, which follows the store."""
+        """A live, read-only view of the objects."""
         return MappingProxyType(self._objects)
 
     def __len__(self) -> int:
@@ -74,7 +75,7 @@ class Kept(Generic[T]):
 
 
 class NodeStore(Kept[NodeInfo]):
-    """The nodes, and a generation that changes exactly when a verdict could."""
+    """The nodes, and a generation that changes exactly when a verdict may change."""
 
     def __init__(
         self,
@@ -83,30 +84,30 @@ class NodeStore(Kept[NodeInfo]):
     ) -> None:
         super().__init__()
         self._interner = Interner()
-        self.table = NodeTable()
+        self.table = NodeTable(lasting=True)
         self._changes = changes or Changes()
         self._on_change = on_change
 
     def put(self, key: Key, obj: Node) -> None:
-        """Heartbeats change nothing that scheduling reads, and then nothing happens here."""
+        """Add or replace a node; a mere heartbeat changes nothing here."""
         new, old = self._interner.node_info(obj), self._objects.get(key)
         if old is None or not new.same_as(old):
             self._objects[key] = new
-            self.table.put(key, new)
+            self.table.put(new)
             self._changed(key)
 
     def remove(self, key: Key) -> None:
-        """The node is gone."""
+        """Remove a node."""
         if self._objects.pop(key, None) is not None:
             self.table.remove(key)
             self._changed(key)
 
     def snapshot(self) -> Snapshot:
-        """The nodes alone; holds until the event loop runs again."""
+        """The nodes only; valid until the event loop runs again."""
         return Snapshot(self.objects, self._changes.of((_NODES,)), table=self.table)
 
     async def changed(self, since: int, seconds: float) -> bool:
-        """Wait until a node has changed since a generation; whether one has."""
+        """Wait until a node changes after a generation; returns whether one did."""
         return await self._changes.wait((_NODES,), since, seconds)
 
     def _changed(self, key: Key) -> None:
@@ -115,7 +116,7 @@ class NodeStore(Kept[NodeInfo]):
 
 
 class PodStore(Kept[PodInfo]):
-    """The pods that are on a node or nominated to one; pods of a workload share their labels."""
+    """The pods that are bound or nominated to a node; equal label sets are shared."""
 
     def __init__(self, index: PodIndex | None = None) -> None:
         super().__init__()
@@ -123,7 +124,7 @@ class PodStore(Kept[PodInfo]):
         self._index = index or PodIndex({})
 
     def put(self, key: Key, obj: PlacedPod) -> None:
-        """A pod that waits for a node counts nowhere yet, one that has ended no more."""
+        """Add or replace a pod; a pending or finished pod counts on no node and is not kept."""
         meta = obj.metadata
         if obj.status.phase in _ENDED:
             self._forget(key)
@@ -149,17 +150,17 @@ class PodStore(Kept[PodInfo]):
         labels = self._labels.get(raw)
         if labels is None:
             if len(self._labels) >= MAX_LABEL_SETS:
-                self._labels.clear()  # roll-outs leave sets behind that no pod has any more
+                self._labels.clear()  # rollouts leave label sets behind that no pod has any more
             labels = self._labels[raw] = _LABELS.decode(raw) or {}
         return labels
 
     def remove(self, key: Key) -> None:
-        """The pod is gone."""
+        """Remove a pod."""
         old = self._forget(key)
         self._index.gone(key, old.uid if old else "")
 
     def _forget(self, key: Key) -> PodInfo | None:
-        """The pod counts nowhere; it may still be on its way to a node."""
+        """Stop counting a pod; it may still be in flight."""
         old = self._objects.pop(key, None)
         if old is not None:
             self._index.remove(old)
@@ -167,33 +168,34 @@ class PodStore(Kept[PodInfo]):
 
 
 class ObjectStore(Kept[T]):
-    """Objects that are kept as they are decoded."""
+    """Keeps objects as they are decoded."""
 
     def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
         super().__init__()
         self._on_change = on_change
 
     def put(self, key: Key, obj: T) -> None:
-        """There is a new object, or a newer one."""
+        """Add or replace an object."""
         self._objects[key] = obj
         self._on_change()
 
     def remove(self, key: Key) -> None:
-        """The object is gone."""
+        """Remove an object."""
         if self._objects.pop(key, None) is not None:
             self._on_change()
 
 
 class ClusterCache:
-    """Everything that is known of one cluster; pods in flight too, if `reserves`."""
+    """All stores of one cluster; with `reserves`, pods in flight are counted, too."""
 
-    def __init__(self, *, reserves: bool = False) -> None:
+    def __init__(self, *, reserves: bool = False, caches: CacheBudget | None = None) -> None:
         self.changes = changes = Changes()
         self.nodes = NodeStore(changes, on_change=lambda key: self.index.node_changed(key))
         self.index = PodIndex(
             self.nodes.objects,
             reserves=reserves,
             on_change=lambda: changes.note(resources.PODS.name),
+            caches=caches,
         )
         self.pods = PodStore(self.index)
         self.volumes: ObjectStore[PersistentVolume] = ObjectStore(
@@ -210,7 +212,7 @@ class ClusterCache:
         self._snapshot = Snapshot()
 
     def stores(self) -> Sequence[tuple[Resource[Any], Store[Any]]]:
-        """Which store has the objects of which resource."""
+        """Each resource with its store."""
         return (
             (resources.NODES, self.nodes),
             (resources.PODS, self.pods),
@@ -227,12 +229,12 @@ class ClusterCache:
         volumes: bool = True,
         generation: int | None = None,
     ) -> Snapshot:
-        """The cluster as it is now; holds until the event loop runs again.
+        """The cluster as it is now; valid until the event loop runs again.
 
-        Pods and volumes are left out where nobody watches them.
+        Leave pods or volumes out if they are not watched.
         """
         view = self.nodes.table.version, generation, current, pods, volumes
-        if view != self._view:  # all else in a snapshot is as it is when it is looked at
+        if view != self._view:  # everything else in a snapshot is a live view
             self._view = view
             self._snapshot = Snapshot(
                 nodes=self.nodes.objects,

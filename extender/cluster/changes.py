@@ -1,4 +1,4 @@
-"""How often each resource has changed, and who waits for the next change."""
+"""Counts the changes of each resource and wakes those who wait for the next one."""
 
 import asyncio
 from collections import Counter
@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 
 class Changes:
-    """A generation for each resource that changes exactly when a verdict could."""
+    """A generation for each resource, which changes exactly when a verdict may change."""
 
     def __init__(self) -> None:
         self._generations: Counter[str] = Counter()
@@ -15,22 +15,22 @@ class Changes:
 
     @property
     def generations(self) -> Mapping[str, int]:
-        """By resource, as they are now."""
+        """A live view of the generations, by resource."""
         return MappingProxyType(self._generations)
 
     def note(self, resource: str) -> None:
-        """Something has changed."""
+        """Record a change and wake those who wait for it."""
         self._generations[resource] += 1
         for waiter, resources in self._waiting.items():
             if resource in resources and not waiter.done():
                 waiter.set_result(None)
 
     def of(self, resources: Collection[str]) -> int:
-        """One number for several resources; it changes whenever one of them does."""
+        """One number for several resources, which changes whenever one of them does."""
         return sum(self._generations[resource] for resource in resources)
 
     async def wait(self, resources: Collection[str], since: int, seconds: float) -> bool:
-        """Wait until one of them has changed since a generation; whether one has."""
+        """Wait until one of them changes after a generation; returns whether one did."""
         if self.of(resources) == since:
             waiter = asyncio.get_running_loop().create_future()
             self._waiting[waiter] = resources

@@ -1,4 +1,4 @@
-"""A list of everything of one kind, once, page by page."""
+"""Lists all objects of one resource, page by page."""
 
 from collections.abc import AsyncGenerator
 from typing import Any, Final
@@ -14,9 +14,9 @@ _ATTEMPTS: Final = 3
 async def pages(
     connection: Connection, resource: Resource[Any]
 ) -> AsyncGenerator[tuple[bytes, Page[Any]], None]:
-    """Every page, as bytes and decoded; all from the beginning where the list became too old.
+    """Every page, raw and decoded; starts over if the server has dropped the list's version.
 
-    Who collects must take an object again: after a new beginning each comes a second time.
+    Callers must accept an object twice: after a restart all pages come again.
     """
     for attempt in range(1, _ATTEMPTS + 1):
         params = {**resource.params, "limit": str(PAGE)}

@@ -1,4 +1,4 @@
-"""The cluster of an API server, watched."""
+"""A cluster source that watches an API server."""
 
 import asyncio
 import contextlib
@@ -16,17 +16,18 @@ from extender.cluster.reflector import Reflector
 from extender.cluster.source import State
 from extender.errors import NotSyncedError
 from extender.framework.snapshot import Snapshot
+from extender.match.lru import CacheBudget
 from extender.metrics import CachedResource
 
 log = logging.getLogger("leeway.cluster")
 
-# A quiet server still sends a bookmark every minute.
+# Even an idle server sends a bookmark every minute.
 DEGRADED_SECONDS: Final = 90.0
 _CURRENT: Final = attrgetter("current")
 
 
 class LiveSource:
-    """Watches the resources that are asked for; nothing is answered before all were listed."""
+    """Watches the given resources; there is no snapshot before all of them are listed."""
 
     def __init__(
         self,
@@ -34,13 +35,14 @@ class LiveSource:
         names: Collection[str],
         *,
         max_staleness: float | None = None,
+        caches: CacheBudget | None = None,
         on_restart: Callable[[str, str], None] = lambda _resource, _reason: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.cache = ClusterCache(reserves=True)
+        self.cache = ClusterCache(reserves=True, caches=caches)
         self._max_staleness = max_staleness
         self._clock = clock
-        self._listed = False  # once for all
+        self._listed = False  # stays True once set
         self._pods = resources.PODS.name in names
         self._volumes = resources.PERSISTENT_VOLUMES.name in names
         self._reflectors = [
@@ -62,7 +64,7 @@ class LiveSource:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def snapshot(self) -> Snapshot:
-        """The cluster as it is known now."""
+        """The cluster as it is cached now."""
         if not self._listed:
             missing = [each.name for each in self._reflectors if not each.synced.is_set()]
             if missing:
@@ -73,14 +75,14 @@ class LiveSource:
         return self.cache.snapshot(current=current, pods=self._pods, volumes=self._volumes)
 
     async def changed(self, names: Collection[str], since: int, seconds: float) -> bool:
-        """Wait until one of these resources has changed since a generation; whether one has."""
+        """Wait until one of these resources changes after a generation; returns whether one did."""
         return await self.cache.changes.wait(names, since, seconds)
 
     def state(self) -> State:
-        """Not ready before everything was listed; a lost API server is only a remark.
+        """Not ready until everything is listed; a lost API server is only a remark.
 
-        Restarting would lose the cache and gain nothing, so being cut off makes us unready
-        only past `maxStaleness`.
+        A restart would lose the cache and gain nothing, so a lost connection makes us unready
+        only after `maxStaleness`.
         """
         problems: list[str] = []
         remarks: list[str] = []
@@ -89,27 +91,29 @@ class LiveSource:
             if not each.synced.is_set():
                 problems.append(f"{each.name} not listed yet")
             elif age is not None and self._max_staleness and age > self._max_staleness:
-                problems.append(f"{each.name} not heard of for {age:.0f} s")
+                problems.append(f"{each.name}: no contact with the API server for {age:.0f} s")
             elif age is not None and age > DEGRADED_SECONDS:
-                remarks.append(f"degraded, {each.name} not heard of for {age:.0f} s")
+                remarks.append(
+                    f"degraded, {each.name}: no contact with the API server for {age:.0f} s"
+                )
             else:
                 remarks.append(f"{each.objects} {each.name}")
         return State("; ".join(problems) or None, "; ".join(remarks))
 
     def cached(self) -> Sequence[CachedResource]:
-        """What the metrics say of each resource."""
+        """The figures of each resource, for the metrics."""
         return [
             CachedResource(each.name, each.objects, each.synced.is_set(), each.age())
             for each in self._reflectors
         ]
 
     def reload(self) -> None:
-        """Nothing to read again: a watch is never behind its source for long."""
+        """Does nothing: a watch keeps itself up to date."""
 
     async def _settle(self) -> None:
         for each in self._reflectors:
             await each.synced.wait()
-        # What was listed stays: the collector need not look at it ever again. Collecting first
-        # would find next to nothing, and stop the event loop for 40 ms now that we are ready.
+        # The listed objects stay, so the collector need not visit them again. A collection before
+        # would free almost nothing and stop the event loop for 40 ms just when we are ready.
         gc.freeze()
         log.info("cluster listed: %s", self.state().remark)

@@ -1,4 +1,4 @@
-"""A cluster out of manifest files: YAML or JSON, single objects and Lists, folders of them."""
+"""Reads a cluster from manifest files: YAML or JSON, single objects or Lists, or folders."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ KINDS: Final[dict[str, type[Object]]] = {
     "PersistentVolumeClaim": PersistentVolumeClaim,
     "StorageClass": StorageClass,
 }
-# What kubectl does with objects that do not say where they belong.
+# As kubectl does with namespaced objects that have no namespace.
 _CLUSTER_WIDE: Final = frozenset({"Node", "PersistentVolume", "StorageClass"})
 _DEFAULT_NAMESPACE: Final = "default"
 
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 def load(paths: Iterable[str | Path], cache: ClusterCache) -> None:
-    """Put every object of the files into an empty cache; objects of other kinds are ignored."""
+    """Load the objects of the files into an empty cache; other kinds are ignored."""
     stores = dict(zip(KINDS, (store for _, store in cache.stores()), strict=True))
     seen: set[tuple[str, str]] = set()
     for path in paths:
@@ -45,7 +45,7 @@ def load(paths: Iterable[str | Path], cache: ClusterCache) -> None:
 
 
 def items(path: str | Path, kinds: Collection[str]) -> Iterator[tuple[Path, str, dict[str, Plain]]]:
-    """File, kind and content of every object of these kinds; Lists are looked into."""
+    """File, kind and content of every object of these kinds, including objects in Lists."""
     for file in files(Path(path)):
         for document in _documents_of(file):
             for kind, item in _items(file, document, kinds):
@@ -53,7 +53,7 @@ def items(path: str | Path, kinds: Collection[str]) -> Iterator[tuple[Path, str,
 
 
 def decoded(file: Path, kind: str, item: dict[str, Plain], shape: type[T]) -> T:
-    """An object of a file in the shape in which it is read."""
+    """An object of a file, decoded as `shape`."""
     try:
         return msgspec.convert(documents.without_nulls(item), shape)
     except (msgspec.ValidationError, DocumentError) as exc:
@@ -61,7 +61,7 @@ def decoded(file: Path, kind: str, item: dict[str, Plain], shape: type[T]) -> T:
 
 
 def decoded_for_cache(file: Path, kind: str, item: dict[str, Plain]) -> tuple[str, Object]:
-    """Key and object, as a cluster's cache keeps them."""
+    """Key and object, as the cluster cache keeps them."""
     obj = _decoded(file, kind, item)
     if obj.metadata is None or not obj.metadata.name:
         raise ManifestError(f"{file}: a {kind} has no metadata.name")
@@ -69,13 +69,13 @@ def decoded_for_cache(file: Path, kind: str, item: dict[str, Plain]) -> tuple[st
 
 
 def files(path: Path) -> Sequence[Path]:
-    """The file itself, or the manifests of a folder."""
+    """The file itself, or all manifests in a folder."""
     if not path.is_dir():
         return [path]
     found = sorted(
         file
         for file in path.rglob("*")
-        # Kubernetes mounts a ConfigMap as links into a hidden folder beside them.
+        # Kubernetes mounts a ConfigMap as links into a hidden folder; skip that folder.
         if file.suffix in SUFFIXES
         and not any(part.startswith(".") for part in file.relative_to(path).parts)
         and file.is_file()
@@ -86,7 +86,7 @@ def files(path: Path) -> Sequence[Path]:
 
 
 def _objects_of(file: Path) -> Iterator[tuple[str, str, Object]]:
-    """Kind, key and object of all that a file holds."""
+    """Kind, key and object of everything in a file."""
     for document in _documents_of(file):
         for kind, item in _items(file, document, KINDS):
             yield kind, *decoded_for_cache(file, kind, _placed(kind, item))
@@ -104,7 +104,7 @@ def _documents_of(file: Path) -> Sequence[Plain]:
 def _items(
     file: Path, document: Plain, kinds: Collection[str]
 ) -> Iterator[tuple[str, dict[str, Plain]]]:
-    """The objects of one document that we know, those inside Lists included."""
+    """The objects of known kinds in one document, including objects in Lists."""
     if document is None:
         return
     if not isinstance(document, dict) or not isinstance(document.get("kind"), str):
@@ -118,14 +118,14 @@ def _items(
         if not isinstance(items, list | None):
             raise ManifestError(f"{file}: items of a {kind} must be a list")
         for item in items or ():
-            # Objects of a List, as `kubectl get -o json` gives it, have kinds; of a NodeList not.
+            # Objects in a List (`kubectl get -o json`) have a kind, objects in a NodeList do not.
             if isinstance(item, dict) and of_kind:
                 item = {"kind": of_kind, **item}
             yield from _items(file, item, kinds)
 
 
 def _placed(kind: str, item: dict[str, Plain]) -> dict[str, Plain]:
-    """The object with a namespace, where its kind has one."""
+    """The object with the default namespace, if it is namespaced and has none."""
     metadata = item.get("metadata")
     if kind in _CLUSTER_WIDE or not isinstance(metadata, dict) or metadata.get("namespace"):
         return item
@@ -137,7 +137,7 @@ def _decoded(file: Path, kind: str, item: dict[str, Plain]) -> Object:
         data = documents.without_nulls(item)
         if kind != "Pod":
             return msgspec.convert(data, KINDS[kind])
-        msgspec.convert(data, Pod)  # says what is wrong with labels, which the next leaves as text
+        msgspec.convert(data, Pod)  # checks the labels, which the next line leaves undecoded
         return msgspec.json.decode(msgspec.json.encode(data), type=PlacedPod)
     except (msgspec.ValidationError, DocumentError) as exc:
         raise _wrong(file, kind, item, exc) from exc

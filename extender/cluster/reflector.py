@@ -1,8 +1,8 @@
-"""Keeps a store equal to what the API server has of one resource: list, then watch, for ever.
+"""Keeps a store in sync with one resource of the API server: list, then watch, forever.
 
-What a watch does is not exceptional: a closed stream, a bookmark, a version that is gone and an
-ERROR event all have their way back. Bytes are decoded and applied in slices, with the event
-loop's other work in between.
+Closed streams, bookmarks, expired resource versions and ERROR events are all normal; the
+reflector recovers from each. It decodes and applies events in slices and yields to the event
+loop in between.
 """
 
 import asyncio
@@ -25,13 +25,13 @@ S = TypeVar("S")
 
 SLICE: Final = 64
 WATCH_SECONDS: Final = (300, 600)
-# A connection that lasted this long did not fail; its end is no reason to wait long.
+# A connection that lasted this long was healthy: reset the back-off when it ends.
 HEALTHY_SECONDS: Final = 5.0
 _GONE: Final = 410
 
 
 class Backoff:
-    """Waits longer after each failure, and never as long as another instance does."""
+    """Exponential back-off with jitter."""
 
     def __init__(self, first: float = 0.2, most: float = 10.0) -> None:
         self._first = first
@@ -39,18 +39,18 @@ class Backoff:
         self._next = first
 
     def reset(self) -> None:
-        """The connection works."""
+        """Start over after a healthy connection."""
         self._next = self._first
 
     def seconds(self) -> float:
-        """How long to wait this time."""
+        """How long to wait now; doubles the next wait."""
         wait = self._next * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, no secret
         self._next = min(self._next * 2, self._most)
         return wait
 
 
 class Reflector(Generic[T]):
-    """One resource."""
+    """Lists and watches one resource."""
 
     def __init__(
         self,
@@ -70,29 +70,29 @@ class Reflector(Generic[T]):
         self._sleep = sleep
         self._backoff = Backoff()
         self._streams_lists = True
-        self._version: str | None = None  # None: what the store has may be anything
-        self._listed: set[Key] | None = None  # during a list: whom it has named so far
+        self._version: str | None = None  # None: list again
+        self._listed: set[Key] | None = None  # during a list: the keys seen so far
         self._heard: float | None = None
         self._streaming = False
         self.synced = asyncio.Event()
 
     @property
     def name(self) -> str:
-        """The resource, as in its URL."""
+        """The name of the resource, as in its URL."""
         return self._resource.name
 
     @property
     def current(self) -> bool:
-        """Whether the store is what the server has, but for news that is under way."""
+        """Whether the store is up to date, except for events in transit."""
         return self._streaming and self._version is not None
 
     @property
     def objects(self) -> int:
-        """How many are in the store."""
+        """How many objects the store has."""
         return len(self._store)
 
     def age(self) -> float | None:
-        """Seconds since the server was heard of; None if it never was."""
+        """Seconds since the server last sent something; None if it never did."""
         return None if self._heard is None else self._clock() - self._heard
 
     async def run(self) -> None:
@@ -111,14 +111,14 @@ class Reflector(Generic[T]):
                 self.name,
                 sentence,
             )
-            # A server ends every watch after some minutes, and forgets old versions, above all when
-            # it was restarted: no reason to stay blind for a moment. A list that fails will wait.
+            # A server closes every watch after some minutes and drops old versions, above all after
+            # a restart. Reconnect at once then; if the list fails, the next round waits.
             ordinary = (reason == "closed" and lasted) or (reason == "gone" and resumed)
             if not ordinary:
                 await self._sleep(self._backoff.seconds())
 
     async def _connected(self) -> tuple[str, str]:
-        """One connection, from list or from where the last one ended; why it is over."""
+        """One connection, from a list or from the last version; returns why it ended."""
         try:
             async with self._api.connect() as connection:
                 if self._version is None and not self._streams_lists:
@@ -137,7 +137,7 @@ class Reflector(Generic[T]):
             return "garbage", str(exc)
         except ApiError as exc:
             return "error", str(exc)
-        except Exception:  # the eyes must not close for good, whatever one object does
+        except Exception:  # the watch must go on, whatever one object does
             log.exception("watch of %s broke", self.name)
             self._version = None
             return "fault", "an internal fault, see above"
@@ -146,7 +146,7 @@ class Reflector(Generic[T]):
         return "closed", "the server closed the stream"
 
     async def _list(self, connection: Connection) -> None:
-        """A paged list. Each page is applied and let go before the next is asked for."""
+        """A paged list. Each page is applied and freed before the next request."""
         self._listed = set()
         params = self._resource.params | {"limit": str(self._resource.page)}
         while True:
@@ -198,7 +198,7 @@ class Reflector(Generic[T]):
                 sentence = f"ERROR {code}: {message[:256]}"
                 if code == _GONE:
                     raise ApiGoneError(sentence)
-                # Whatever it was, the stream told us that it cannot go on from here.
+                # Whatever the error is, the watch cannot continue from this version.
                 self._version = None
                 raise ApiError(sentence)
 
@@ -211,19 +211,19 @@ class Reflector(Generic[T]):
         self._advance(meta.resource_version)
 
     def _advance(self, version: str) -> None:
-        # While a list streams in, no version of it is one to go on from.
+        # During a streaming list there is no version to continue from yet.
         if self._listed is None and version:
             self._version = version
 
     async def _end_list(self, version: str) -> None:
-        """The list is complete: whom it did not name is gone."""
-        if not version:  # whatever that was, it was no list: it must not empty the store
+        """The list is complete: remove the objects that it did not contain."""
+        if not version:  # not a real list: it must not empty the store
             raise GarbageError("a list without a resourceVersion")
         listed, self._listed = self._listed or set(), None
         for batch in _slices(self._store.keys()):
             for key in batch:
                 if key in listed:
-                    listed.remove(key)  # here, because letting all go at once is a pause
+                    listed.remove(key)  # one by one: freeing the whole set at once blocks the loop
                 else:
                     self._store.remove(key)
             await asyncio.sleep(0)
@@ -244,7 +244,7 @@ def _meta(obj: Object) -> Meta:
 async def _lines(
     stream: AsyncIterator[bytes], hear: Callable[[], None]
 ) -> AsyncGenerator[list[bytes], None]:
-    """The complete lines of each piece of the stream. A broken last line is dropped."""
+    """The complete lines of each chunk. An incomplete last line is dropped."""
     rest = b""
     async for chunk in stream:
         hear()

@@ -1,4 +1,4 @@
-"""What can be watched: where it is served, how its bytes are decoded, who an object is."""
+"""The resources that can be watched: their paths, their decoders and the keys of objects."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from extender.errors import GarbageError
 from extender.model.core_v1 import Node, PlacedPod
 from extender.model.storage_v1 import PersistentVolume, PersistentVolumeClaim, StorageClass
 
-# The annotation of the bookmark that completes a streamed list.
+# The annotation of the bookmark that ends a streaming list.
 INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
 
-# Text and not a tuple: the collector would look through a whole store again for each new tuple
-# in it, which takes 10 ms with 150,000 pods.
+# A string and not a tuple: tuples make the cycle collector visit the whole store, which takes
+# 10 ms with 150,000 pods.
 Key = str
 
 
 class Meta(Protocol):
-    """Who an object is, as every kind has it."""
+    """The metadata that every kind has."""
 
     @property
     def name(self) -> str: ...
@@ -33,7 +33,7 @@ class Meta(Protocol):
 
 
 class Object(Protocol):
-    """Anything that the API server keeps."""
+    """Any object of the API server."""
 
     @property
     def metadata(self) -> Meta | None: ...
@@ -46,7 +46,7 @@ D = TypeVar("D")
 class _ListMeta(Struct, frozen=True, gc=False, rename="camel"):
     resource_version: str = ""
     continue_: str = field(default="", name="continue")
-    remaining_item_count: int | None = None  # an estimate; only without a selector
+    remaining_item_count: int | None = None  # an estimate; absent with a selector
 
 
 class Page(Struct, Generic[T], frozen=True, gc=False):
@@ -57,7 +57,7 @@ class Page(Struct, Generic[T], frozen=True, gc=False):
 
 
 class Event(Struct, Generic[T], frozen=True, gc=False):
-    """One line of a watch stream that tells of an object."""
+    """One line of a watch stream with an object."""
 
     type: str
     object: T
@@ -83,7 +83,7 @@ class _MarkEvent(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """The stream has told everything up to this version."""
+    """The stream is complete up to this version."""
 
     version: str
     ends_list: bool
@@ -103,7 +103,7 @@ _CHANGES: Final = frozenset({"ADDED", "MODIFIED", "DELETED"})
 
 
 class Resource(Generic[T]):
-    """One kind of object, as the API server lists and watches it."""
+    """One resource that the API server lists and watches."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class Resource(Generic[T]):
     ) -> None:
         self.name = name
         self.path = path
-        self.page = page  # objects a page: decoding one must not stop the event loop for long
+        self.page = page  # objects a page; decoding a page blocks the event loop
         self.params = dict(params or {})
         self._page: msgspec.json.Decoder[Page[T]] = msgspec.json.Decoder(Page[kind])  # type: ignore[valid-type]
         self._event: msgspec.json.Decoder[Event[T]] = msgspec.json.Decoder(Event[kind])  # type: ignore[valid-type]
@@ -127,14 +127,14 @@ class Resource(Generic[T]):
 
     def decode_event(self, line: bytes) -> Event[T] | Bookmark | Fault:
         """One line of a watch stream."""
-        if line.startswith(_MARKS):  # so writes every API server
+        if line.startswith(_MARKS):  # every API server writes the type first
             return _mark(_decoded(_MARK, line))
         event = _decoded(self._event, line)
         return event if event.type in _CHANGES else _mark(_decoded(_MARK, line))
 
 
 def key_of(meta: Meta) -> Key:
-    """Who an object is among its kind: `namespace/name`, or only a name where it has none."""
+    """The key of an object: `namespace/name`, or the name if it has no namespace."""
     return f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
 
 
@@ -159,7 +159,7 @@ def _decoded(decoder: msgspec.json.Decoder[D], body: bytes) -> D:
 
 
 NODES: Final = Resource("nodes", "/api/v1/nodes", Node, page=100)
-# A pod that has ended counts nowhere; the selector turns its end into a DELETED event.
+# A finished pod counts on no node; the selector turns its end into a DELETED event.
 PODS: Final = Resource(
     "pods",
     "/api/v1/pods",

@@ -1,4 +1,4 @@
-"""What the server asks for the cluster: a snapshot now, or a fault that says why there is none."""
+"""Cluster sources: each gives a snapshot, or raises why there is none."""
 
 import contextlib
 from collections.abc import AsyncIterator, Collection, Sequence
@@ -10,75 +10,76 @@ from extender.cluster import manifests
 from extender.cluster.cache import ClusterCache
 from extender.errors import NoClusterError
 from extender.framework.snapshot import Snapshot
+from extender.match.lru import CacheBudget
 from extender.metrics import CachedResource
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How a source fares: why it is not ready, or None; and a remark for a person."""
+    """The state of a source: why it is not ready (None: it is), and a remark for a person."""
 
     problem: str | None
     remark: str
 
 
 class ClusterSource(Protocol):
-    """Where snapshots come from."""
+    """Gives snapshots of a cluster."""
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Keep the source up to date while the context lasts."""
         ...
 
     def snapshot(self) -> Snapshot:
-        """The cluster as it is known now; NotSyncedError while it is not."""
+        """The cluster as it is known now; NotSyncedError if it is not listed yet."""
         ...
 
     def state(self) -> State:
-        """Whether the source can be relied on."""
+        """Whether the source is ready."""
         ...
 
     def cached(self) -> Sequence[CachedResource]:
-        """What the metrics say of each resource."""
+        """The figures of each resource, for the metrics."""
         ...
 
     def reload(self) -> None:
-        """Read again what can be read again; a fault keeps what was known."""
+        """Read files again; after an error the old content stays."""
         ...
 
 
 @runtime_checkable
 class Watching(Protocol):
-    """A source that hears of changes a little later than they happen."""
+    """A source that learns of changes with a delay."""
 
     async def changed(self, names: Collection[str], since: int, seconds: float) -> bool:
-        """Wait until one of these resources has changed since a generation; whether one has."""
+        """Wait until one of these resources changes after a generation; returns whether one did."""
         ...
 
 
 class NoSource:
-    """No cluster at all: only requests that carry whole nodes can be answered."""
+    """No cluster: only requests with whole nodes can be answered."""
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Nothing to keep."""
+        """Nothing to do."""
         yield
 
     def snapshot(self) -> Snapshot:
-        """Always a fault."""
+        """Always raises NoClusterError."""
         raise NoClusterError(
             "no cluster source: node names cannot be resolved; start leeway serve with"
             " --kubeconfig or --cluster, or set nodeCacheCapable: false"
         )
 
     def state(self) -> State:
-        """What works and what does not."""
+        """Always ready; the remark says what does not work."""
         return State(
             None,
             "no cluster source, only whole-node requests are answered;"
-            " VolumeBinding and PodTopologySpread stand aside",
+            " VolumeBinding and PodTopologySpread are skipped",
         )
 
     def cached(self) -> Sequence[CachedResource]:
-        """Nothing."""
+        """Nothing is cached."""
         return ()
 
     def reload(self) -> None:
@@ -86,34 +87,35 @@ class NoSource:
 
 
 class FileSource:
-    """A cluster out of manifest files, replaced as a whole when they are read again.
+    """A cluster from manifest files; a reload replaces it as a whole.
 
-    Nobody is ever seen to arrive in it, so nothing is reserved for pods in flight.
+    Pods never arrive in it, so pods in flight are not counted.
     """
 
-    def __init__(self, paths: Sequence[str]) -> None:
+    def __init__(self, paths: Sequence[str], *, caches: CacheBudget | None = None) -> None:
         self._paths = tuple(paths)
-        self._cache = ClusterCache()
+        self._caches = CacheBudget() if caches is None else caches
+        self._cache = ClusterCache(caches=self._caches)
         self._snapshot = self._cache.snapshot(generation=0)
         self.reload()
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Nothing to keep: files are read again on demand."""
+        """Nothing to do: `reload` reads the files again."""
         yield
 
     def snapshot(self) -> Snapshot:
-        """The files as they were read last."""
+        """The cluster as of the last reload."""
         return self._snapshot
 
     def state(self) -> State:
-        """How many objects the files hold."""
+        """Always ready; the remark counts the objects in the files."""
         others = (f", {each.objects} {each.resource}" for each in self.cached()[1:] if each.objects)
         text = f"{len(self._cache.nodes)} nodes{''.join(others)} from {', '.join(self._paths)}"
         return State(None, text)
 
     def cached(self) -> Sequence[CachedResource]:
-        """What the files hold."""
+        """The objects in the files, by resource."""
         return [
             CachedResource(resource.name, len(store), synced=True, age=None)
             for resource, store in self._cache.stores()
@@ -121,7 +123,8 @@ class FileSource:
 
     def reload(self) -> None:
         """Read the files again, as one swap; ManifestError keeps the old cluster."""
-        cache = ClusterCache()
+        cache = ClusterCache(caches=self._caches)
         manifests.load(self._paths, cache)
+        self._cache.index.close()
         self._cache = cache
         self._snapshot = cache.snapshot(generation=self._snapshot.generation + 1)

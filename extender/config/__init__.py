@@ -1,5 +1,5 @@
-"""One YAML file and some flags to a frozen Config.
+"""Reads one YAML file and the flags into a frozen Config.
 
-Every problem is reported at once, each with its path in the file or with its flag. A flag wins
-over the file; an unknown key is refused, because a misspelt limit is no limit.
+All problems are reported at once, each with its path in the file or with its flag. A flag
+overrides the file. Unknown keys are refused, because a misspelt limit would be no limit.
 """

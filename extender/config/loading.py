@@ -1,4 +1,4 @@
-"""The configuration file and the flags, read together."""
+"""Loads the configuration file and the flags into one Config."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -29,7 +29,7 @@ _MAX_WEIGHT: Final = 100
 _DEFAULT_LISTEN: Final = Listen()
 _DEFAULT: Final = Config()
 
-# Each flag and where its value stands in the file.
+# The path in the file that each flag overrides.
 PATH_OF_FLAG: Final[Mapping[str, str]] = {
     "--scheduler-listen": "listen.scheduler",
     "--admission-listen": "listen.admission",
@@ -45,6 +45,7 @@ PATH_OF_FLAG: Final[Mapping[str, str]] = {
     "--max-request-bytes": "limits.requestBytes",
     "--max-staleness": "maxStaleness",
     "--catch-up": "catchUp",
+    "--refusals": "refusals",
     "--enable-explain": "explain.enabled",
     "--log-format": "logging.format",
     "-v": "logging.verbosity",
@@ -52,7 +53,7 @@ PATH_OF_FLAG: Final[Mapping[str, str]] = {
 
 
 def load(file: Path | None, flags: Mapping[str, Plain]) -> Config:
-    """The effective configuration; ConfigError with every problem if it does not hold."""
+    """The effective configuration; ConfigError with every problem if it is invalid."""
     data: dict[str, Plain] = {"apiVersion": API_VERSION, "kind": KIND}
     if file:
         data = _read_file(file)
@@ -67,7 +68,7 @@ def load(file: Path | None, flags: Mapping[str, Plain]) -> Config:
 
 
 def from_data(data: Mapping[str, Plain], flags: Mapping[str, str] | None = None) -> Config:
-    """The configuration that a document says; `flags` tells which paths a flag has set."""
+    """The configuration in a document; `flags` names the flag that set a path."""
     problems = [
         f"{key}: must be {expected}"
         for key, expected in (("apiVersion", API_VERSION), ("kind", KIND))
@@ -80,7 +81,7 @@ def from_data(data: Mapping[str, Plain], flags: Mapping[str, str] | None = None)
 
 
 def _located(problem: str, file: Path | None, flags: Collection[str]) -> str:
-    """The problem with the file it stands in; one that a flag brought has no file."""
+    """The problem with its file in front; a problem with a flag has no file."""
     by_flag = problem.split(":", 1)[0] in flags
     return problem if by_flag or not file else f"{file}: {problem}"
 
@@ -98,12 +99,12 @@ def _read_file(file: Path) -> dict[str, Plain]:
 
 
 def _set(data: dict[str, Plain], path: str, value: Plain) -> None:
-    """Put a flag's value where the file would have it; a mapping is merged, key by key."""
+    """Set the value of a flag at its path in the file; mappings are merged key by key."""
     *sections, last = path.split(".")
     for section in sections:
         inner = data.get(section)
         if not isinstance(inner, dict):
-            # What the file has there is wrong, and stays for the reader to complain about.
+            # The file has a wrong type there; leave it for the reader to report.
             if inner is not None:
                 return
             inner = data[section] = {}
@@ -129,6 +130,7 @@ def _config(root: Reader) -> Config:
             "annotationPrefix", _DEFAULT.annotation_prefix, reading.annotation_prefix
         ),
         reasons=root.value("reasons", _DEFAULT.reasons, reading.one_of("detailed", "redacted")),
+        refusals=root.value("refusals", _DEFAULT.refusals, reading.one_of("needed", "always")),
         no_execute=root.value("noExecute", _DEFAULT.no_execute, reading.one_of("narrow", "join")),
         catch_up=root.value("catchUp", _DEFAULT.catch_up, reading.duration),
         max_staleness=root.value("maxStaleness", None, reading.duration),
@@ -237,10 +239,11 @@ def _limits(section: Reader) -> Limits:
         annotation_bytes=section.value(
             "annotationBytes", default.annotation_bytes, reading.integer(1, _MAX_BYTES)
         ),
-        cel_cache_entries=section.value(
-            "celCacheEntries", default.cel_cache_entries, reading.integer(1, _MAX_BYTES)
+        cache_bytes=section.value(
+            "cacheBytes", default.cache_bytes, reading.integer(1, _MAX_BYTES)
         ),
         body_timeout=section.value("bodyTimeout", default.body_timeout, reading.positive_duration),
+        head_timeout=section.value("headTimeout", default.head_timeout, reading.positive_duration),
         drain_timeout=section.value("drainTimeout", default.drain_timeout, reading.duration),
     )
     section.finish()

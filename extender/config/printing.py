@@ -1,4 +1,4 @@
-"""The effective configuration, written as the file that would say the same."""
+"""Prints the effective configuration as an equivalent file."""
 
 from extender.config.loading import API_VERSION, KIND
 from extender.config.schema import Config, ProfileConfig, TLSFiles
@@ -8,7 +8,7 @@ from extender.plugins import DEFAULT_WEIGHTS
 
 
 def to_document(config: Config) -> dict[str, Plain]:
-    """The configuration in the shape of the file, every default written out."""
+    """The configuration as the content of a file, including all defaults."""
     listen: dict[str, Plain] = {
         "scheduler": str(config.listen.scheduler),
         "ops": str(config.listen.ops),
@@ -27,6 +27,7 @@ def to_document(config: Config) -> dict[str, Plain]:
     return document | {
         "annotationPrefix": config.annotation_prefix,
         "reasons": config.reasons,
+        "refusals": config.refusals,
         "noExecute": config.no_execute,
         "catchUp": _duration_text(config.catch_up),
         **(
@@ -38,8 +39,9 @@ def to_document(config: Config) -> dict[str, Plain]:
         "limits": {
             "requestBytes": config.limits.request_bytes,
             "annotationBytes": config.limits.annotation_bytes,
-            "celCacheEntries": config.limits.cel_cache_entries,
+            "cacheBytes": config.limits.cache_bytes,
             "bodyTimeout": _duration_text(config.limits.body_timeout),
+            "headTimeout": _duration_text(config.limits.head_timeout),
             "drainTimeout": _duration_text(config.limits.drain_timeout),
         },
         "logging": {"format": config.logging.format, "verbosity": config.logging.verbosity},

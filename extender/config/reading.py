@@ -1,4 +1,4 @@
-"""Plain data to typed values, with every problem kept under its path."""
+"""Converts plain data to typed values and collects every problem with its path."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,9 +19,9 @@ _EMPTY: Final[Mapping[str, Plain]] = {}
 
 
 class Reader:
-    """One mapping of the file: asked for its keys, it notes what is wrong and what is unknown.
+    """Reads one mapping of the file and collects wrong values and unknown keys.
 
-    `flags` says which paths were set by a flag, so that a problem names what the person typed.
+    `flags` has the paths that were set by a flag, so that a problem names what the user typed.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Reader:
         self._asked: set[str] = set()
 
     def problem(self, key: str, what: str) -> None:
-        """Note what is wrong with a key."""
+        """Record a problem with a key."""
         path = self._child(key)
         self._problems.append(f"{self._flags.get(path, path)}: {what}")
 
@@ -71,7 +71,7 @@ class Reader:
                 self._problems.append(f"{path}: must be a mapping, not {_kind(item)}")
 
     def known(self, *keys: str) -> None:
-        """These keys are somebody else's to judge."""
+        """Accept these keys without reading them."""
         self._asked.update(keys)
 
     def __contains__(self, key: str) -> bool:
@@ -80,7 +80,7 @@ class Reader:
         return self._data.get(key) is not None
 
     def finish(self) -> None:
-        """Note every key that nobody asked for."""
+        """Record every key that was not read as unknown."""
         for key in self._data:
             if key not in self._asked:
                 known = ", ".join(sorted(self._asked))
@@ -91,7 +91,7 @@ class Reader:
 
 
 def text(raw: Plain) -> str:
-    """A text that is not empty."""
+    """A non-empty string."""
     if not isinstance(raw, str):
         raise ValueError(f"must be text, not {_kind(raw)}")  # noqa: TRY004 - see Reader.value
     if not raw:
@@ -100,7 +100,7 @@ def text(raw: Plain) -> str:
 
 
 def annotation_prefix(raw: Plain) -> str:
-    """What stands before the names of our annotations: a DNS subdomain and a slash."""
+    """The prefix of our annotations: a DNS subdomain and a slash."""
     prefix = text(raw)
     if not prefix.endswith("/") or not selectors.is_label_key(f"{prefix}x"):
         raise ValueError(f"must be a DNS name and a slash, such as scheduling.leeway/, not {raw!r}")
@@ -108,7 +108,7 @@ def annotation_prefix(raw: Plain) -> str:
 
 
 def texts(raw: Plain) -> tuple[str, ...]:
-    """A list of texts."""
+    """A list of non-empty strings."""
     return tuple(text(item) for item in _list(raw))
 
 
@@ -120,7 +120,7 @@ def boolean(raw: Plain) -> bool:
 
 
 def integer(low: int, high: int) -> Callable[[Plain], int]:
-    """A whole number within bounds."""
+    """An integer within bounds."""
 
     def read(raw: Plain) -> int:
         if isinstance(raw, bool) or not isinstance(raw, int):
@@ -133,7 +133,7 @@ def integer(low: int, high: int) -> Callable[[Plain], int]:
 
 
 def one_of(*choices: T) -> Callable[[Plain], T]:
-    """One of some words."""
+    """One of several words."""
 
     def read(raw: Plain) -> T:
         for choice in choices:

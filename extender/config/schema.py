@@ -1,18 +1,19 @@
-"""What can be configured, with its defaults: the names of the file, in Python's spelling."""
+"""The configuration with its defaults; the names are those of the file, in snake case."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from extender.framework.interface import Settings
-from extender.match.cel.programs import Programs
+from extender.match.cel.cache import ProgramCache
 from extender.match.gates import FeatureGates
+from extender.match.lru import CacheBudget
 from extender.plugins import DEFAULT_WEIGHTS
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a listener listens; port 0 picks a free one."""
+    """The address of a listener; port 0 picks a free port."""
 
     host: str
     port: int
@@ -33,7 +34,7 @@ class Listen:
 
 @dataclass(frozen=True, slots=True)
 class TLSFiles:
-    """Certificate and key of a listener, and who may sign the certificates of its clients."""
+    """Certificate and key of a listener, and the CA that client certificates must be signed by."""
 
     cert_file: str
     key_file: str
@@ -42,18 +43,19 @@ class TLSFiles:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What bounds the work on foreign input."""
+    """Limits on the work for untrusted input."""
 
-    request_bytes: int = 268_435_456
+    request_bytes: int = 134_217_728
     annotation_bytes: int = 262_144
-    cel_cache_entries: int = 10_000
+    cache_bytes: int = 67_108_864
     body_timeout: float = 20.0
+    head_timeout: float = 5.0
     drain_timeout: float = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Logging:
-    """How the log looks."""
+    """Format and verbosity of the log."""
 
     format: Literal["text", "json"] = "text"
     verbosity: int = 0
@@ -61,7 +63,7 @@ class Logging:
 
 @dataclass(frozen=True, slots=True)
 class ProfileConfig:
-    """A scheduler name and the plugins that judge its pods, with their weights."""
+    """A scheduler name and the plugins for its pods, with their weights."""
 
     scheduler_name: str
     weights: Mapping[str, int]
@@ -73,13 +75,14 @@ class Config:
 
     listen: Listen = field(default_factory=Listen)
     scheduler_tls: TLSFiles | None = None
-    admission_tls: TLSFiles | None = None  # none: the scheduler listener's
+    admission_tls: TLSFiles | None = None  # None: the files of the scheduler listener
     kubeconfig: str | None = None
     cluster_files: tuple[str, ...] = ()
     gates: FeatureGates = field(default_factory=FeatureGates)
-    profiles: tuple[ProfileConfig, ...] = ()  # none: every scheduler name has all plugins
+    profiles: tuple[ProfileConfig, ...] = ()  # empty: all plugins for every scheduler name
     annotation_prefix: str = "scheduling.leeway/"
     reasons: Literal["detailed", "redacted"] = "detailed"
+    refusals: Literal["needed", "always"] = "needed"
     no_execute: Literal["narrow", "join"] = "narrow"
     catch_up: float = 0.05
     max_staleness: float | None = None
@@ -87,20 +90,23 @@ class Config:
     limits: Limits = field(default_factory=Limits)
     logging: Logging = field(default_factory=Logging)
 
-    def settings(self, programs: Programs | None = None) -> Settings:
-        """What the plugins need to know."""
+    def settings(self, programs: ProgramCache | None = None) -> Settings:
+        """What the plugins need to know; the caches, `programs` among them, share one budget."""
+        if programs is None:
+            programs = ProgramCache(CacheBudget(self.limits.cache_bytes))
         return Settings(
             gates=self.gates,
             annotation_prefix=self.annotation_prefix,
             annotation_bytes=self.limits.annotation_bytes,
             reasons=self.reasons,
             no_execute=self.no_execute,
-            programs=Programs(self.limits.cel_cache_entries) if programs is None else programs,
+            caches=programs.budget,
+            programs=programs,
         )
 
     def enabled_plugins(self) -> frozenset[str]:
-        """Every plugin that judges a pod of some profile."""
+        """Every plugin that is on in at least one profile."""
         if not self.profiles:
             return frozenset(DEFAULT_WEIGHTS)
         named = {name for profile in self.profiles for name in profile.weights}
-        return frozenset(named | {"NodeAffinity"})  # pods of other profiles have their annotation
+        return frozenset(named | {"NodeAffinity"})  # reads the annotation of pods of other profiles

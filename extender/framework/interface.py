@@ -7,26 +7,25 @@ into an ERROR status. The runner signs a status, never the plugin.
 
 import enum
 import functools
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from extender.framework.columns.node_table import NodeTable
 from extender.framework.node_info import Facet, NodeInfo
-from extender.framework.recent import Recent
 from extender.framework.snapshot import Snapshot
 from extender.match.budget import Budget
-from extender.match.cel.programs import Programs
+from extender.match.cel.cache import ProgramCache
 from extender.match.findings import Finding
 from extender.match.gates import FeatureGates
+from extender.match.lru import LRU, CacheBudget
 from extender.model.core_v1 import Pod
 
 MAX_NODE_SCORE: Final = 100
 NOTHING_FOUND: Final = frozenset[Finding]()
-# Those that filter meets are asked for again by prioritize, one or a few calls later.
-MAX_COMPILED: Final = 64
-MAX_COMPILED_BYTES: Final = 4 << 20
 _REASON_BYTES: Final = 500
 
 
@@ -49,38 +48,38 @@ class ExtensionPoint(enum.Enum):
     FILTER = "Filter"
     SCORE = "Score"
 
+    __hash__ = object.__hash__  # as above
 
-@dataclass(frozen=True, slots=True)
-class Status:
+
+class Status(Struct, frozen=True, eq=False):
     """One plugin's verdict on one node, or on all of them."""
 
     code: Code
     reasons: tuple[str, ...] = ()  # counted by exact text in kube-scheduler's event
     plugin: str = ""  # signed by the runner
     # What to say where one answer would hold too many different `reasons`.
-    brief: tuple[str, ...] = field(default=(), compare=False)
+    brief: tuple[str, ...] = ()
     # Values that did not parse on the way; a remembered status keeps them.
-    findings: frozenset[Finding] = field(default=frozenset(), compare=False)
-    detail: object = field(default=None, compare=False)  # for explain; never on the wire
+    findings: frozenset[Finding] = NOTHING_FOUND
     # Only a pod in flight stands in the way: where it went is about to be known.
-    unsettled: bool = field(default=False, compare=False)
-    _signed: "Status | None" = field(default=None, init=False, compare=False, repr=False)
+    unsettled: bool = False
+
+    def __eq__(self, other: object) -> bool:
+        """Two statuses are equal if kube-scheduler could not tell them apart."""
+        if not isinstance(other, Status):
+            return NotImplemented
+        return (self.code, self.reasons, self.plugin) == (other.code, other.reasons, other.plugin)
+
+    def __ne__(self, other: object) -> bool:
+        """A Struct compares by identity here, whatever `__eq__` says."""
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.code, self.reasons, self.plugin))
 
     def signed(self, plugin: str) -> "Status":
-        """The same, said by a plugin; of a status that is given again, it is the same one again."""
-        found = self._signed
-        if found is None or found.plugin != plugin:
-            found = Status(
-                self.code,
-                self.reasons,
-                plugin,
-                self.brief,
-                self.findings,
-                self.detail,
-                self.unsettled,
-            )
-            object.__setattr__(self, "_signed", found)
-        return found
+        """The same, said by a plugin."""
+        return replace(self, plugin=plugin)
 
 
 SUCCESS: Final = Status(Code.SUCCESS)
@@ -103,8 +102,7 @@ def unresolvable(
     reason: str,
     *,
     brief: str = "",
-    findings: frozenset[Finding] = frozenset(),
-    detail: object = None,
+    findings: frozenset[Finding] = NOTHING_FOUND,
 ) -> Status:
     """A refusal that no eviction cures."""
     return Status(
@@ -112,7 +110,6 @@ def unresolvable(
         (shortened(reason),),
         brief=(shortened(brief),) if brief else (),
         findings=findings,
-        detail=detail,
     )
 
 
@@ -137,7 +134,8 @@ def score_of(value: int) -> Score:
 class NodeFilter(Protocol):
     """One pod's question, already parsed; asked once of nodes that share a key.
 
-    One that is worth asking about many nodes at once is a BatchFilter, too.
+    It may have further abilities: BatchFilter, KeyedFilter, CompoundFilter, Narrowing,
+    RemovalAware.
     """
 
     @property
@@ -162,12 +160,38 @@ class BatchFilter(NodeFilter, Protocol):
         ...
 
 
+class KeyedFilter(NodeFilter, Protocol):
+    """A question that most keys of its facet get the same answer to."""
+
+    def by_key(self) -> tuple[Status, Mapping[Hashable, Status]]:
+        """The verdict on most keys, and those on the others."""
+        ...
+
+
+@runtime_checkable
+class CompoundFilter(Protocol):
+    """A question of several parts, each with a facet of its own; the first refusal stands."""
+
+    @property
+    def parts(self) -> Sequence[NodeFilter]: ...
+
+
 @runtime_checkable
 class Narrowing(Protocol):
     """A question that may choose among the nodes that pass, for the sake of pods in flight."""
 
-    def narrow(self, nodes: Sequence[NodeInfo]) -> Sequence[bool]:
-        """Whether each node that passes is kept; at least one is."""
+    @property
+    def crowded(self) -> bool:
+        """Whether it has to choose now."""
+        ...
+
+    @property
+    def domains(self) -> int:
+        """How many kinds of nodes it tells apart; who tells the fewest apart chooses first."""
+        ...
+
+    def keeps(self, nodes: Sequence[NodeInfo], counts: Sequence[int]) -> Sequence[bool]:
+        """Whether each node that passes is kept, given how many are like it; at least one is."""
         ...
 
     @property
@@ -188,7 +212,7 @@ class RemovalAware(Protocol):
 class NodeScorer(Protocol):
     """One pod's preference, already parsed; asked once of nodes that share a key.
 
-    As with filters, one may be a BatchScorer, too.
+    It may have further abilities: BatchScorer, RelativeScorer.
     """
 
     @property
@@ -214,17 +238,30 @@ class BatchScorer(NodeScorer, Protocol):
         ...
 
 
+@runtime_checkable
+class RelativeScorer(Protocol):
+    """A preference for a node that depends on who the other candidates are."""
+
+    def exceptions(self, table: NodeTable) -> Mapping[int, Hashable]:
+        """Rows that differ from others with the same key of the facet, each with what it has."""
+        ...
+
+    def score_among(self, nodes: Sequence[NodeInfo], counts: Sequence[int]) -> Sequence[int]:
+        """The score of each node, given how many candidates are like it."""
+        ...
+
+
 class Plugin(Protocol):
     """Anything with a name of kube-scheduler's."""
 
     @property
     def name(self) -> str: ...
 
-    def rules(self, pod: Pod) -> Hashable | None:
+    def signature(self, pod: Pod) -> Hashable | None:
         """What of the pod a parsed question depends on, if it depends on nothing else.
 
-        Pods with equal rules get the same question, and its answers are remembered. None: the
-        question also depends on the snapshot, or the rules are too large to keep.
+        Pods with equal signatures get the same question, and its answers are remembered. None:
+        the question also depends on the snapshot. Upstream's SignPod has the same purpose.
         """
         ...
 
@@ -254,17 +291,17 @@ class Settings:
     annotation_bytes: int = 262_144
     reasons: Literal["detailed", "redacted"] = "detailed"
     no_execute: Literal["narrow", "join"] = "narrow"
+    # What all caches may hold together.
+    caches: CacheBudget = field(default_factory=CacheBudget, compare=False, repr=False)
     # Expressions that were compiled before, shared by all plugins.
-    programs: Programs = field(default_factory=Programs, compare=False, repr=False)
-    # Tolerations that were compiled lately, by what is written.
-    compiled: Recent[Hashable, Any] = field(
-        default_factory=lambda: Recent(MAX_COMPILED, MAX_COMPILED_BYTES),
-        init=False,
-        compare=False,
-        repr=False,
-    )
+    programs: ProgramCache = field(default_factory=ProgramCache, compare=False, repr=False)
+    # Compiled tolerations by what is written: two plugins and two verbs ask for the same ones.
+    compiled: LRU[Hashable, Any] = field(init=False, compare=False, repr=False)
     # What comparing may still take in this call.
     budget: Budget = field(default_factory=Budget, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "compiled", LRU("tolerations", self.caches))
 
 
 @dataclass(frozen=True, slots=True)

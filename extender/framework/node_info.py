@@ -3,17 +3,15 @@
 Nodes with the same taints hold the same TaintSet, so that a verdict on it is found by identity.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Protocol
 from weakref import WeakValueDictionary
 
 from msgspec import Struct
 
 from extender.match.taints import HARD_EFFECTS, PREFER_NO_SCHEDULE
 from extender.model.core_v1 import Node, Taint
-
-MAX_LABELS_KEPT: Final = 50_000
 
 
 class Alike:
@@ -52,27 +50,22 @@ class NodeInfo(Struct, frozen=True, gc=False, eq=False):
 class Facet(Hashable, Protocol):
     """What of a node a verdict depends on: nodes alike in it are asked once."""
 
+    @property
+    def key_bytes(self) -> int:
+        """About what one key takes in memory beyond what nodes hold anyway."""
+        ...
+
+    def within(self, labels: Container[str]) -> "Facet":
+        """The facet that tells nodes apart as this one does, if they have no other labels."""
+        ...
+
+    def seen(self, node: NodeInfo) -> NodeInfo:
+        """The node with nothing that the facet does not read, as far as that can be left out."""
+        ...
+
     def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
         """One key a node, in order; equal keys promise equal verdicts."""
         ...
-
-
-class LabelOf(dict[NodeInfo, str | None]):
-    """What each node has for one label; asked in a column, nothing of it runs in Python."""
-
-    def __init__(self, key: str) -> None:
-        super().__init__()
-        self._key = key
-
-    def __missing__(self, node: NodeInfo) -> str | None:
-        value = self[node] = node.labels.get(self._key)
-        return value
-
-    def column(self, nodes: Sequence[NodeInfo]) -> list[str | None]:
-        """The value of each node, None for a node without it."""
-        if len(self) > MAX_LABELS_KEPT:
-            self.clear()  # nodes that have changed since leave their old selves behind
-        return list(map(self.__getitem__, nodes))
 
 
 class Interner:

@@ -5,24 +5,16 @@ Raises AnnotationError where an annotation cannot be read; a plugin turns that i
 
 from collections.abc import Hashable, Iterable
 from itertools import chain
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import Struct
 
 from extender.framework.interface import Settings
-from extender.framework.memory import Weighed
 from extender.match import annotations, taints
 from extender.match.findings import Finding, Noticed
+from extender.match.lru import weight_of
 from extender.match.taints import NO_EXECUTE, Tolerations
 from extender.model.core_v1 import NodeAffinity, Pod, Taint, Toleration
-
-# About what compiled rules take, in bytes: for each character of an annotation, each toleration.
-COMPILED_TEXT: Final = 16
-COMPILED_RULE: Final = 600
-# Lighter rules are only counted where they are remembered, as there is room for many of them.
-LIGHT: Final = 64 << 10
-# What is heavier is parsed each time rather than kept: foreign text must not fill memory.
-MAX_REMEMBERED: Final = 4 << 20
 
 
 class Refusal(Struct, frozen=True, gc=False):
@@ -89,8 +81,7 @@ def pod_tolerations(pod: Pod, settings: Settings) -> PodTolerations:
         annotated = taints.compile_tolerations(decoded, settings.gates, settings.programs, noticed)
         findings = noticed_of_native | noticed
         compiled = PodTolerations(native, annotated, native.joined(annotated), findings)
-        weight = COMPILED_TEXT * len(written[1] or "") + COMPILED_RULE * len(written[0])
-        settings.compiled.put(written, compiled, weight)
+        settings.compiled.put(written, compiled, weight_of(written))
     return compiled
 
 
@@ -103,7 +94,7 @@ def _compiled_native(
         noticed: Noticed = set()
         tolerations = taints.compile_tolerations(native, settings.gates, settings.programs, noticed)
         compiled = tolerations, frozenset(noticed)
-        settings.compiled.put(native, compiled, COMPILED_RULE * len(native))
+        settings.compiled.put(native, compiled, weight_of(native))
     return compiled
 
 
@@ -135,27 +126,18 @@ def native_affinity(pod: Pod) -> NodeAffinity | None:
     return affinity.node_affinity if affinity else None
 
 
-def toleration_rules(pod: Pod, settings: Settings) -> Hashable | None:
-    """What the tolerations of a pod come from; None if that is too much to remember."""
-    native = _native_tolerations(pod)
-    text = _annotation(pod, settings, annotations.TOLERATIONS)
-    weight = COMPILED_TEXT * len(text or "") + COMPILED_RULE * len(native)
-    return (native, text) if weight <= LIGHT else _weighed((native, text), weight)
+def toleration_signature(pod: Pod, settings: Settings) -> Hashable:
+    """What the tolerations of a pod come from."""
+    return _native_tolerations(pod), _annotation(pod, settings, annotations.TOLERATIONS)
 
 
-def affinity_rules(pod: Pod, settings: Settings, *, annotation_only: bool) -> Hashable | None:
-    """What the node affinity of a pod comes from; None if that is too much to remember."""
+def affinity_signature(pod: Pod, settings: Settings, *, annotation_only: bool) -> Hashable:
+    """What the node affinity of a pod comes from."""
     text = _annotation(pod, settings, annotations.NODE_AFFINITY)
-    written: Hashable = (text,)
-    if not annotation_only:
-        selector = pod.spec.node_selector if pod.spec else None
-        written = text, tuple(selector.items()) if selector else (), native_affinity(pod)
-    weight = COMPILED_TEXT * len(text or "")
-    return written if weight <= LIGHT else _weighed(written, weight)
-
-
-def _weighed(written: Hashable, weight: int) -> Weighed | None:
-    return Weighed(written, weight) if weight <= MAX_REMEMBERED else None
+    if annotation_only:
+        return (text,)  # a pod without the annotation has a signature too
+    selector = pod.spec.node_selector if pod.spec else None
+    return text, tuple(selector.items()) if selector else (), native_affinity(pod)
 
 
 def _annotated_tolerations(pod: Pod, settings: Settings) -> tuple[Toleration, ...]:

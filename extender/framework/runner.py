@@ -1,279 +1,365 @@
-"""The machine: runs a profile's plugins over candidates.
+"""The machine: runs a profile's plugins over the candidates of a request.
 
-Nodes that are alike in what a plugin looks at are judged once: what is done for every node are
-look-ups that run in C. The first refusal of a node stands, and a plugin is only asked about nodes
-that reached it. The clock is a parameter, because the core has none.
+A plugin parses the pod into questions, and a question is asked once for each code of its column,
+never for each node. The first refusal of a node stands, and a question that breaks only matters to
+the nodes that reached it. What a question said of a code is remembered for the next pod with the
+same rules. The clock is a parameter, because the core has none.
 """
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import compress, repeat
-from operator import not_
-from typing import TypeVar
+from array import array
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, Generic, TypeVar
 
-from extender.framework import means, narrowing
+from extender.framework.columns.columns import Column
+from extender.framework.columns.judging import Judging
+from extender.framework.columns.node_table import NodeTable
+from extender.framework.columns.scores import RuleScores, unit_of
+from extender.framework.columns.verdicts import RuleVerdicts
 from extender.framework.interface import (
+    NOTHING_FOUND,
     SUCCESS,
     Code,
     ExtensionPoint,
+    FilterPlugin,
     NodeFilter,
-    NodeScorer,
     Plugin,
     Profile,
-    Score,
+    ScorePlugin,
     Status,
 )
-from extender.framework.ledger import Clock, Evaluation, Ledger
-from extender.framework.memory import Memory, Thread, weight_of
-from extender.framework.snapshot import NodeInfo, Snapshot
+from extender.framework.node_info import Facet, NodeInfo
+from extender.framework.results import FilterResult, ScoreResult
+from extender.framework.snapshot import UNSCHEDULABLE, AttributeFacet, Snapshot
+from extender.framework.stats import CallStats, Clock, Evaluation
+from extender.match.findings import Finding
+from extender.match.lru import LRU, CacheBudget, weight_of
 from extender.model.core_v1 import Pod
+from extender.rows import Candidates
 
-# A plugin's name, its question, and what is remembered of it.
-FilterThread = tuple[str, NodeFilter, Thread[NodeFilter, Status]]
-Q = TypeVar("Q", NodeFilter, NodeScorer)
-A = TypeVar("A", Status, Score)
+R = TypeVar("R", Sequence[RuleVerdicts], RuleScores)
 
 
 @dataclass(frozen=True, slots=True)
-class FilterResult:
-    """One status a candidate, in the order of the candidates."""
+class Parsed(Generic[R]):
+    """What a plugin made of a pod: its questions with what they said, or a status."""
 
-    statuses: Sequence[Status]
-    ledger: Ledger
-    settled: Status | None = None  # the pod itself was refused, whatever the node
-    questions: Mapping[str, NodeFilter] = field(default_factory=dict)  # by plugin
+    plugin: Plugin  # held, so that no other plugin gets its identity while this is remembered
+    outcome: R | Status
+    findings: frozenset[Finding]
+    # What parsing is counted as for the next pod with the same rules, which takes no time.
+    evaluations: tuple[Evaluation, ...]
+    key: Hashable = None  # under which it is remembered
+    weight: int = 0  # of the rules alone
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreResult:
-    """One score of 0 to 10 a candidate, in the order of the candidates."""
+class _SameForAll:
+    """The question of a pod that was settled before any node was looked at."""
 
-    scores: Sequence[int]
-    ledger: Ledger
+    status: Status
+    facet: ClassVar[AttributeFacet] = UNSCHEDULABLE
+    findings: ClassVar[frozenset[Finding]] = frozenset()
 
-
-def run_filter(
-    profile: Profile,
-    pod: Pod,
-    snapshot: Snapshot,
-    candidates: Sequence[NodeInfo],
-    *,
-    clock: Clock,
-    memory: Memory[NodeFilter, Status] | None = None,
-    narrow: bool = False,
-) -> FilterResult:
-    """Judge every candidate by every filter plugin; the first refusal of a node stands.
-
-    Those that pass every plugin may then be narrowed down for the sake of pods in flight.
-    """
-    ledger = Ledger(clock)
-    memory = Memory() if memory is None else memory
-    threads = parse_filters(profile, pod, snapshot, ledger, memory)
-    if isinstance(threads, Status):
-        return FilterResult([threads] * len(candidates), ledger, threads)
-
-    refusals: dict[int, Status] = {}
-    reached: Sequence[int] = range(len(candidates))
-    nodes = candidates
-    for name, question, thread in threads:
-        if not nodes:
-            break
-        column, verdicts = _judge(name, question, thread.answers, nodes, ledger)
-        memory.note_answers(thread)
-        passing = {key for key, verdict in verdicts.items() if verdict.code is Code.SUCCESS}
-        if len(passing) == len(verdicts):
-            continue
-        passes = list(map(passing.__contains__, column))
-        refusals.update(_refusals(reached, column, verdicts, passes))
-        reached = list(compress(reached, passes))
-        nodes = list(compress(nodes, passes))
-    statuses = list(map(refusals.get, range(len(candidates)), repeat(SUCCESS)))
-    questions = {name: question for name, question, _ in threads}
-    if narrow and nodes:
-        narrowing.narrow(questions, statuses, reached, nodes, ledger)
-    return FilterResult(statuses, ledger, questions=questions)
+    def filter(self, _node: NodeInfo) -> Status:
+        return self.status
 
 
-def _refusals(
-    reached: Sequence[int],
-    column: Sequence[Hashable],
-    verdicts: Mapping[Hashable, Status],
-    passes: Sequence[bool],
-) -> Iterable[tuple[int, Status]]:
-    """The places that do not pass, each with what was said of it."""
-    fails = list(map(not_, passes))
-    said = map(verdicts.__getitem__, compress(column, fails))
-    return zip(compress(reached, fails), said, strict=True)
+class Runner:
+    """Runs plugins, and remembers what they said within a budget of bytes."""
 
+    def __init__(self, caches: CacheBudget | None = None, *, clock: Clock) -> None:
+        budget = CacheBudget() if caches is None else caches
+        self._clock = clock
+        self._columns: LRU[tuple[int, Facet], Column] = LRU("columns", budget)
+        self._verdicts: LRU[Hashable, Parsed[Sequence[RuleVerdicts]]] = LRU("verdicts", budget)
+        self._scores: LRU[Hashable, Parsed[RuleScores]] = LRU("scores", budget)
 
-def parse_filters(
-    profile: Profile,
-    pod: Pod,
-    snapshot: Snapshot,
-    ledger: Ledger,
-    memory: Memory[NodeFilter, Status],
-) -> list[FilterThread] | Status:
-    """The questions of every plugin that has one, or the status that settles every node."""
-    threads = []
-    for plugin in profile.filters:
-        thread = parse(
-            plugin, ExtensionPoint.PRE_FILTER, plugin.pre_filter, pod, snapshot, ledger, memory
+    def filter(
+        self,
+        profile: Profile,
+        pod: Pod,
+        snapshot: Snapshot,
+        table: NodeTable,
+        candidates: Candidates,
+        *,
+        narrow: bool = True,
+    ) -> FilterResult:
+        """Judge every candidate by every filter plugin; the first refusal of a node stands.
+
+        Those that pass are then narrowed down, if pods in flight ask for it.
+        """
+        stats = CallStats(self._clock, candidates=len(candidates))
+        asked: list[Parsed[Sequence[RuleVerdicts]]] = []
+        settled = None
+        for plugin in profile.filters:
+            parsed = self._pre_filter(plugin, pod, snapshot, table, stats)
+            if not isinstance(parsed.outcome, Status):
+                asked.append(parsed)
+            elif parsed.outcome.code is not Code.SKIP:
+                settled = parsed.outcome
+                break
+        verdicts = _questions(asked, settled)
+        judging = Judging(partial(self.column, table), candidates, stats, verdicts)
+        judging.run()
+        result = FilterResult(candidates, verdicts, stats, settled)
+        if settled is None:
+            judging.count()
+            if judging.has_asked:
+                self._reweigh(asked)
+            if narrow and result.passed:
+                judging.narrow()
+        return result
+
+    def _reweigh(self, asked: Iterable[Parsed[Sequence[RuleVerdicts]]]) -> None:
+        for parsed in asked:
+            if parsed.key is not None and not isinstance(parsed.outcome, Status):
+                said = sum([each.nbytes for each in parsed.outcome])
+                self._verdicts.reweigh(parsed.key, parsed.weight + said)
+
+    def score(
+        self,
+        profile: Profile,
+        pod: Pod,
+        snapshot: Snapshot,
+        table: NodeTable,
+        candidates: Candidates,
+    ) -> ScoreResult:
+        """The weighted mean of the plugins that have something to say, scaled for the extender.
+
+        A plugin is silent when it skips, when it breaks (a score that cannot be computed is
+        neutral) and when its scores are all equal. If all are silent, all nodes are equal.
+        """
+        stats = CallStats(self._clock, candidates=len(candidates))
+        neutral = ScoreResult(candidates, stats)
+        columns: list[Column] = []
+        tables: list[array[int]] = []
+        weights: list[int] = []
+        for plugin, weight in profile.scorers:
+            parsed = self._pre_score(plugin, weight, pod, snapshot, table, stats)
+            if isinstance(parsed.outcome, Status):
+                if parsed.outcome.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                    return neutral  # a rule of the pod cannot be read: no node is better
+                continue
+            weighed = self._weighed(parsed, parsed.outcome, table, candidates, stats)
+            if weighed is not None:
+                columns.append(weighed[0])
+                tables.append(weighed[1])
+                weights.append(weight)
+        if not weights:
+            return neutral
+        return ScoreResult(candidates, stats, columns, tables, unit_of(weights))
+
+    def score_without_candidates(
+        self,
+        profile: Profile,
+        pod: Pod,
+        snapshot: Snapshot,
+        table: NodeTable,
+        count: Callable[[], int | None],
+    ) -> CallStats | None:
+        """What is counted for a pod that prefers no node to another, whoever its candidates are.
+
+        None if it may prefer one, or if nobody can count its candidates. Most pods prefer nothing,
+        and then their candidates need not be looked up.
+        """
+        stats = CallStats(self._clock)
+        counted: dict[Code, int] = {}
+        for plugin, weight in profile.scorers:
+            outcome = self._pre_score(plugin, weight, pod, snapshot, table, stats).outcome
+            if not isinstance(outcome, Status):
+                if not self._is_flat(outcome, table):
+                    return None
+                stats.count(plugin.name, ExtensionPoint.SCORE, counted, 0.0)
+            elif outcome.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                break
+        candidates = None if stats.faults else count()
+        if candidates is None:
+            return None
+        stats.candidates = counted[Code.SUCCESS] = candidates
+        return stats
+
+    def explain(
+        self, profile: Profile, pod: Pod, snapshot: Snapshot, node: NodeInfo
+    ) -> list[Status]:
+        """What every filter plugin says of one node, without stopping at the first refusal."""
+        stats = CallStats(self._clock)
+        statuses: list[Status] = []
+        for plugin in profile.filters:
+            outcome = self._pre_filter(plugin, pod, snapshot, None, stats).outcome
+            if not isinstance(outcome, Status):
+                try:
+                    said = (each.question.filter(node) for each in outcome)
+                    outcome = next(
+                        (status for status in said if status.code is not Code.SUCCESS), SUCCESS
+                    )
+                except Exception as exc:  # noqa: BLE001 - one broken plugin is one ERROR status
+                    outcome = stats.fault(exc)
+                outcome = outcome.signed(plugin.name)
+            statuses.append(outcome)
+        return statuses
+
+    def column(self, table: NodeTable, facet: Facet) -> Column:
+        """A facet of a table as it is now."""
+        facet = facet.within(table.labels)
+        if not table.lasting:
+            return Column(facet, table)
+        key = table.serial, facet
+        column = self._columns.get(key)
+        if column is None:
+            column = Column(facet, table)
+            self._columns.put(key, column, column.nbytes + weight_of(facet))
+        else:
+            before = len(column)
+            column.refresh(table)
+            if len(column) != before:
+                self._columns.reweigh(key, column.nbytes + weight_of(facet))
+        return column
+
+    def _pre_filter(
+        self,
+        plugin: FilterPlugin,
+        pod: Pod,
+        snapshot: Snapshot,
+        table: NodeTable | None,
+        stats: CallStats,
+    ) -> Parsed[Sequence[RuleVerdicts]]:
+        """Have a plugin parse the pod, unless it parsed the same rules before."""
+        since = self._clock()
+        key = None
+        try:
+            key = _key(plugin, pod, table)
+            known = None if key is None else self._verdicts.get(key)
+            if known is not None:
+                return _again(known, stats)
+            said = plugin.pre_filter(pod, snapshot)
+            outcome = _signed(plugin, said) if isinstance(said, Status) else _verdicts(plugin, said)
+            findings = said.findings
+        except Exception as exc:  # noqa: BLE001 - one broken plugin must not take the call down
+            outcome, findings, key = _signed(plugin, stats.fault(exc)), NOTHING_FOUND, None
+        code = outcome.code if isinstance(outcome, Status) else Code.SUCCESS
+        point = ExtensionPoint.PRE_FILTER
+        stats.count(plugin.name, point, {code: 1}, self._clock() - since)
+        stats.findings |= findings
+        evaluations = (Evaluation(plugin.name, point, {code: 1}, 0.0),)
+        parsed = Parsed(plugin, outcome, findings, evaluations, key, weight_of(key))
+        if key is not None:
+            self._verdicts.put(key, parsed, parsed.weight)
+        return parsed
+
+    def _pre_score(
+        self,
+        plugin: ScorePlugin,
+        weight: int,
+        pod: Pod,
+        snapshot: Snapshot,
+        table: NodeTable,
+        stats: CallStats,
+    ) -> Parsed[RuleScores]:
+        """The same for a preference. It is counted here only if it has nothing to say of nodes."""
+        since = self._clock()
+        key = None
+        try:
+            key = _key(plugin, pod, table)
+            known = None if key is None else self._scores.get(key)
+            if known is not None:
+                return _again(known, stats)
+            said = plugin.pre_score(pod, snapshot)
+            outcome: RuleScores | Status = (
+                _signed(plugin, said)
+                if isinstance(said, Status)
+                else RuleScores(plugin.name, said, weight)
+            )
+            findings = said.findings
+        except Exception as exc:  # noqa: BLE001 - one broken plugin must not take the call down
+            outcome, findings, key = _signed(plugin, stats.fault(exc)), NOTHING_FOUND, None
+        evaluations: tuple[Evaluation, ...] = ()
+        if isinstance(outcome, Status):
+            codes, point = {outcome.code: 1}, ExtensionPoint.SCORE
+            stats.count(plugin.name, point, codes, self._clock() - since)
+            evaluations = (Evaluation(plugin.name, point, codes, 0.0),)
+        stats.findings |= findings
+        parsed = Parsed(plugin, outcome, findings, evaluations, key, weight_of(key))
+        if key is not None:
+            self._scores.put(key, parsed, parsed.weight)
+        return parsed
+
+    def _weighed(
+        self,
+        parsed: Parsed[RuleScores],
+        scores: RuleScores,
+        table: NodeTable,
+        candidates: Candidates,
+        stats: CallStats,
+    ) -> "tuple[Column, array[int]] | None":
+        """The column of a preference and what each code adds to a node's sum; None if nothing."""
+        since = self._clock()
+        code = Code.SUCCESS
+        known = len(candidates)
+        found = None
+        try:
+            column = scores.column_of(self.column(table, scores.question.facet), table)
+            has_new = scores.refresh(column)
+            counts = candidates.reached((), (), column.codes, len(column))
+            known = sum(counts)
+            scores.ask(column, counts)
+            for noticed, findings in scores.noticed.items():
+                if counts[noticed]:
+                    stats.findings |= findings
+            weighed = scores.weighed(counts)
+            found = None if weighed is None else (column, weighed)
+            if has_new and parsed.key is not None:
+                self._scores.reweigh(parsed.key, parsed.weight + scores.nbytes)
+        except Exception as exc:  # noqa: BLE001 - a score that cannot be computed is neutral
+            code = stats.fault(exc).code
+        seconds = self._clock() - since
+        stats.evaluations.append(
+            Evaluation(scores.plugin, ExtensionPoint.SCORE, {code: known}, seconds)
         )
-        if not isinstance(thread.outcome, Status):
-            threads.append((plugin.name, thread.outcome, thread))
-        elif thread.outcome.code is not Code.SKIP:
-            return thread.outcome
-    return threads
+        return found
+
+    def _is_flat(self, scores: RuleScores, table: NodeTable) -> bool:
+        if scores.is_relative:
+            return False
+        with suppress(Exception):  # whoever asks about candidates meets it again, and tells
+            column = self.column(table, scores.question.facet)
+            scores.refresh(column)
+            return scores.is_flat(column)
+        return False
 
 
-def run_score(
-    profile: Profile,
-    pod: Pod,
-    snapshot: Snapshot,
-    candidates: Sequence[NodeInfo],
-    *,
-    clock: Clock,
-    memory: Memory[NodeScorer, Score] | None = None,
-) -> ScoreResult:
-    """The weighted mean of the plugins that have something to say, scaled for the extender.
-
-    A plugin is silent when it skips, when it breaks (a score that cannot be computed is
-    neutral) and when its scores are all equal. If all are silent every node gets 0.
-    """
-    ledger = Ledger(clock)
-    memory = Memory() if memory is None else memory
-    silent = ScoreResult([0] * len(candidates), ledger)
-    weighed: list[tuple[int, Sequence[Hashable], Mapping[Hashable, int]]] = []
-    for plugin, weight in profile.scorers:
-        thread = parse(
-            plugin, ExtensionPoint.SCORE, plugin.pre_score, pod, snapshot, ledger, memory
-        )
-        if not isinstance(thread.outcome, Status):
-            column, scores = _score(plugin.name, thread.outcome, thread, candidates, ledger)
-            memory.note_answers(thread)
-            if len(set(scores.values())) > 1:
-                weighed.append((weight, column, scores))
-        elif thread.outcome.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
-            return silent  # a rule of the pod cannot be read: no node is better than another
-    return ScoreResult(means.weighted_means(weighed), ledger) if weighed else silent
+def _key(plugin: Plugin, pod: Pod, table: NodeTable | None) -> Hashable:
+    """Under which what a plugin makes of a pod is remembered; None if it is not."""
+    if table is None or not table.lasting:
+        return None
+    signature = plugin.signature(pod)
+    return None if signature is None else (table.serial, id(plugin), signature)
 
 
-def explain(
-    profile: Profile, pod: Pod, snapshot: Snapshot, node: NodeInfo, *, clock: Clock
-) -> list[Status]:
-    """What every filter plugin says of one node, without stopping at the first refusal."""
-    ledger = Ledger(clock)
-    memory: Memory[NodeFilter, Status] = Memory()
-    statuses: list[Status] = []
-    for plugin in profile.filters:
-        thread = parse(
-            plugin, ExtensionPoint.PRE_FILTER, plugin.pre_filter, pod, snapshot, ledger, memory
-        )
-        outcome = thread.outcome
-        if not isinstance(outcome, Status):
-            (key,), verdicts = _judge(plugin.name, outcome, thread.answers, [node], ledger)
-            outcome = verdicts[key].signed(plugin.name)
-        statuses.append(outcome)
-    return statuses
+def _again(known: Parsed[R], stats: CallStats) -> Parsed[R]:
+    """Count what was parsed before as parsed once more."""
+    stats.evaluations += known.evaluations
+    if known.findings:
+        stats.findings |= known.findings
+    return known
 
 
-def parse(
-    plugin: Plugin,
-    point: ExtensionPoint,
-    begin: Callable[[Pod, Snapshot], Q | Status],
-    pod: Pod,
-    snapshot: Snapshot,
-    ledger: Ledger,
-    memory: Memory[Q, A],
-) -> Thread[Q, A]:
-    """Have a plugin parse the pod, unless it parsed the like before.
-
-    The thread begins with the plugin's question, or with a signed status that settles the matter.
-    """
-    since = ledger.clock()
-    try:
-        rules = plugin.rules(pod)
-        key = None if rules is None else (id(plugin), rules)
-        thread = None if key is None else memory.recall(key)
-        if thread is None:
-            outcome = begin(pod, snapshot)
-            thread = Thread(outcome.signed(plugin.name) if isinstance(outcome, Status) else outcome)
-            if key is not None:
-                memory.keep(key, thread, weight_of(rules))
-        ledger.findings |= thread.outcome.findings
-    except Exception as exc:  # noqa: BLE001 - one broken plugin must not take the call down
-        thread = Thread(ledger.fault(exc).signed(plugin.name))
-    settled = isinstance(thread.outcome, Status)
-    if settled or point is ExtensionPoint.PRE_FILTER:
-        code = thread.outcome.code if isinstance(thread.outcome, Status) else Code.SUCCESS
-        seconds = ledger.clock() - since
-        ledger.evaluations.append(Evaluation(plugin.name, point, {code: 1}, seconds))
-    return thread
+def _signed(plugin: Plugin, status: Status) -> Status:
+    return status.signed(plugin.name)
 
 
-def signed_verdict(name: str, question: NodeFilter, node: NodeInfo) -> Status:
-    """What a plugin says of a node, with the name of the plugin to it."""
-    verdict = question.filter(node)
-    return verdict if verdict is SUCCESS else verdict.signed(name)
+def _questions(
+    asked: Iterable[Parsed[Sequence[RuleVerdicts]]], settled: Status | None
+) -> list[RuleVerdicts]:
+    """What is asked of nodes, in order; a pod that is settled gets the same status everywhere."""
+    if settled is not None:
+        return [RuleVerdicts(settled.plugin, _SameForAll(settled))]
+    outcomes = [parsed.outcome for parsed in asked]
+    return [each for said in outcomes if not isinstance(said, Status) for each in said]
 
 
-def _judge(
-    name: str,
-    question: NodeFilter,
-    answers: dict[Hashable, Status],
-    nodes: Sequence[NodeInfo],
-    ledger: Ledger,
-) -> tuple[Sequence[Hashable], Mapping[Hashable, Status]]:
-    """The key of each node, and the signed verdict on each key; ERROR for all after a fault."""
-    since = ledger.clock()
-    verdicts: dict[Hashable, Status] = {}
-    try:
-        column = question.facet.column(nodes)
-        counts = Counter(column)
-        if not counts.keys() <= answers.keys():
-            for key, node in dict(zip(column, nodes, strict=True)).items():
-                if key not in answers:
-                    answers[key] = signed_verdict(name, question, node)
-        verdicts = {key: answers[key] for key in counts}
-    except Exception as exc:  # noqa: BLE001 - becomes the answer's Error, signed
-        column = [None] * len(nodes)
-        counts = Counter(column)
-        verdicts = {None: ledger.fault(exc).signed(name)}
-    codes: Counter[Code] = Counter()
-    for key, count in counts.items():
-        codes[verdicts[key].code] += count
-        ledger.findings |= verdicts[key].findings
-    seconds = ledger.clock() - since
-    ledger.evaluations.append(Evaluation(name, ExtensionPoint.FILTER, codes, seconds))
-    return column, verdicts
-
-
-def _score(
-    name: str,
-    question: NodeScorer,
-    thread: Thread[NodeScorer, Score],
-    nodes: Sequence[NodeInfo],
-    ledger: Ledger,
-) -> tuple[Sequence[Hashable], Mapping[Hashable, int]]:
-    """The key of each node, and the normalised score of each key; equal ones after a fault."""
-    since = ledger.clock()
-    code = Code.SUCCESS
-    try:
-        column = question.facet.column(nodes)
-        raw = {}
-        for key, node in dict(zip(column, nodes, strict=True)).items():
-            score = thread.answers.get(key)
-            if score is None:
-                score = thread.answers[key] = question.score(node)
-            raw[key] = score.value
-            ledger.findings |= score.findings
-        distinct = list(set(raw.values()))
-        normal = dict(zip(distinct, question.normalize(distinct), strict=True))
-        scores = {key: normal[value] for key, value in raw.items()}
-    except Exception as exc:  # noqa: BLE001 - a score that cannot be computed is neutral
-        code = ledger.fault(exc).code
-        column, scores = [None] * len(nodes), {None: 0}
-    seconds = ledger.clock() - since
-    ledger.evaluations.append(Evaluation(name, ExtensionPoint.SCORE, {code: len(nodes)}, seconds))
-    return column, scores
+def _verdicts(plugin: Plugin, question: NodeFilter) -> Sequence[RuleVerdicts]:
+    parts: Sequence[NodeFilter] = getattr(question, "parts", (question,))
+    return [RuleVerdicts(plugin.name, part) for part in parts]

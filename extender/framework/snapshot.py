@@ -1,16 +1,17 @@
 """The cluster at one instant, as plugins see it, and the facets by which nodes are alike."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from extender.framework.columns.node_table import NodeTable
 from extender.framework.node_info import Interner, NodeInfo, TaintSet
-from extender.framework.node_table import NodeTable
-from extender.framework.pod_index import PodIndex
+from extender.framework.pods.index import PodIndex
 from extender.framework.volumes import Volumes
 from extender.match.selectors import Term
 from extender.model.core_v1 import Node
@@ -18,11 +19,13 @@ from extender.model.core_v1 import Node
 # Nodes are a part of the snapshot: whoever works with it finds them here.
 __all__ = [
     "HARD_TAINTS",
+    "NODE",
     "SOFT_TAINTS",
     "TAINTS",
     "UNSCHEDULABLE",
     "AttributeFacet",
     "Interner",
+    "LabelFacet",
     "LabelsFacet",
     "NodeInfo",
     "Snapshot",
@@ -44,7 +47,7 @@ class Snapshot:
     pods: PodIndex | None = None  # None: nobody told us of pods
     volumes: Volumes | None = None  # None: nobody told us of volumes
     generations: Mapping[str, int] = field(default_factory=dict)  # by resource
-    table: NodeTable | None = field(default=None, compare=False)  # the same nodes, as rows
+    table: NodeTable = field(default_factory=NodeTable, compare=False)  # the same nodes, as rows
 
     def generation_of(self, resources: Iterable[str]) -> int:
         """One number for several resources; it changes whenever one of them does."""
@@ -55,13 +58,26 @@ def snapshot_of(nodes: Iterable[Node], *, generation: int = 0) -> Snapshot:
     """A snapshot of these nodes; of two with one name the later stands."""
     interner = Interner()
     infos = {info.name: info for info in map(interner.node_info, nodes)}
-    return Snapshot(infos, generation, table=NodeTable(infos.values()))
+    return Snapshot(infos, generation, table=NodeTable(infos.values(), lasting=True))
 
 
 class AttributeFacet(Struct, frozen=True, gc=False):
     """One attribute of a node, which is cheap to compare."""
 
     attribute: str
+
+    @property
+    def key_bytes(self) -> int:
+        """A reference to what the node holds."""
+        return 0
+
+    def within(self, labels: Container[str]) -> "AttributeFacet":
+        """It reads no label by itself."""
+        return self
+
+    def seen(self, node: NodeInfo) -> NodeInfo:
+        """All of it."""
+        return node
 
     def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
         """The attribute of each node."""
@@ -84,6 +100,21 @@ class LabelsFacet(Struct, frozen=True, gc=False):
             with_name = with_name or bool(term.field_tests)
         return cls(tuple(sorted(keys)), with_name)
 
+    @property
+    def key_bytes(self) -> int:
+        """A tuple of references to what the labels of a node hold."""
+        return 56 + 8 * len(self.keys)
+
+    def within(self, labels: Container[str]) -> "LabelsFacet":
+        """Labels that no node has tell no nodes apart, and a pod may name 50,000 of them."""
+        keys = tuple([key for key in self.keys if key in labels])
+        return self if len(keys) == len(self.keys) else LabelsFacet(keys, self.with_name)
+
+    def seen(self, node: NodeInfo) -> NodeInfo:
+        """The node without other labels."""
+        labels = {key: node.labels[key] for key in self.keys if key in node.labels}
+        return replace(node, labels=labels)
+
     def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
         """The values of each node, None for a label it does not carry."""
         labels = list(map(_LABELS, nodes))
@@ -95,8 +126,34 @@ class LabelsFacet(Struct, frozen=True, gc=False):
         return list(zip(*columns, strict=True)) if columns else [None] * len(nodes)
 
 
+class LabelFacet(Struct, frozen=True, gc=False):
+    """The value of one label; None for a node without it."""
+
+    key: str
+
+    @property
+    def key_bytes(self) -> int:
+        """A reference to what the labels of a node hold."""
+        return 0
+
+    def within(self, labels: Container[str]) -> "LabelFacet":
+        """One label is few enough."""
+        return self
+
+    def seen(self, node: NodeInfo) -> NodeInfo:
+        """All of it."""
+        return node
+
+    def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
+        """The value of each node."""
+        key = self.key
+        return [node.labels.get(key) for node in nodes]
+
+
 TAINTS: Final = AttributeFacet("taints")
 # A filter looks at hard taints only and a score at soft ones: of either there are fewer.
 HARD_TAINTS: Final = AttributeFacet("taints.hard_alike")
 SOFT_TAINTS: Final = AttributeFacet("taints.soft_alike")
 UNSCHEDULABLE: Final = AttributeFacet("unschedulable")
+# No two nodes are alike in it.
+NODE: Final = AttributeFacet("name")

@@ -1,7 +1,7 @@
-"""What matching noticed on the way to a verdict.
+"""Findings: values that matching could not parse.
 
-Upstream cannot tell a value that does not parse from one that does not match. Findings can: the
-core returns them beside its verdicts, and the server counts them.
+Upstream does not distinguish a value that does not parse from one that does not match. Findings
+do: the core returns them with its verdicts, and the server counts them.
 """
 
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ Kind = Literal["integer", "semver", "cel"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One value that a rule could not read.
+    """One value that a rule could not parse.
 
-    For CEL: an expression that does not compile is its own value; one that ends in an error for
-    a taint is the `expression` that could not read the taint's value.
+    For CEL: if the expression does not compile, `value` is the expression itself; if it ends in
+    an error for a taint, `expression` is set and `value` is the taint's.
     """
 
     source: Source

@@ -1,4 +1,4 @@
-"""Feature gates, by the names of the KEPs. All are on unless switched off."""
+"""Feature gates, named as in the KEPs. All are on by default."""
 
 from dataclasses import dataclass, field, fields
 from typing import Final
@@ -8,19 +8,10 @@ SEMVER_GATE: Final = "TaintTolerationNodeAffinitySemverComparisonOperators"
 CEL_GATE: Final = "TaintTolerationCEL"
 INCLUSION_GATE: Final = "NodeInclusionPolicyInPodTopologySpread"
 
-# Of tolerations; the other operators need no gate.
-GATE_OF_OPERATOR: Final = {
-    "Gt": COMPARISON_GATE,
-    "Lt": COMPARISON_GATE,
-    "SemverGt": SEMVER_GATE,
-    "SemverLt": SEMVER_GATE,
-    "SemverEq": SEMVER_GATE,
-}
-
 
 @dataclass(frozen=True, slots=True)
 class FeatureGates:
-    """Which of the extended rules apply. A rule whose gate is off never matches."""
+    """Which extended rules are on. A rule whose gate is off never matches."""
 
     comparison_operators: bool = field(default=True, metadata={"name": COMPARISON_GATE})
     semver_operators: bool = field(

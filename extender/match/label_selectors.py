@@ -1,7 +1,7 @@
-"""Label selectors over pods, compiled to values: equal selectors are equal, so counts are shared.
+"""Label selectors over pods, compiled to values: equal selectors compare equal and share counts.
 
-As upstream, an absent selector selects nothing and an empty one everything; a malformed one is
-refused as a whole, unlike the terms of a node selector.
+As upstream, an absent selector selects nothing and an empty one everything. Unlike a node
+selector, a malformed one is refused as a whole.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +25,7 @@ class Requirement(NamedTuple):
     values: tuple[str, ...]
 
     def holds(self, labels: Mapping[str, str]) -> bool:
-        """Whether these labels fulfil it."""
+        """Whether these labels match."""
         match self.operator:
             case "In":
                 return labels.get(self.key) in self.values
@@ -39,20 +39,20 @@ class Requirement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """Requirements that must all hold; None stands for a selector that selects nothing."""
+    """Requirements that must all match; None selects nothing."""
 
     requirements: tuple[Requirement, ...] | None
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether a pod with these labels is meant."""
+        """Whether a pod with these labels is selected."""
         return self.requirements is not None and all(r.holds(labels) for r in self.requirements)
 
     def counts(self, labels: Mapping[str, str]) -> bool:
-        """Whether such a pod is counted: upstream counts none for a selector of everything."""
+        """Whether such a pod is counted: upstream counts no pod for an empty selector."""
         return bool(self.requirements) and self.matches(labels)
 
     def also(self, labels: Mapping[str, str]) -> "Selector":
-        """The same with these exact labels on top; nothing stays nothing."""
+        """The same selector with these exact labels added; None stays None."""
         if self.requirements is None:
             return self
         more = (Requirement(key, "In", (value,)) for key, value in labels.items())

@@ -1,20 +1,20 @@
 """Node selectors, compiled: required terms, preferred terms, `spec.nodeSelector`.
 
-As upstream does, a malformed requirement is reported lazily: its term never matches, the other
-terms still can. Every selector can say which labels it reads, so that nodes alike in those are
-asked once.
+As upstream, a malformed requirement is no error: its term never matches, the other terms still
+can. Every selector can list the labels that it reads, so that it is evaluated once for nodes
+with equal values of those.
 """
 
-import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
 
-from extender.match import comparisons
+from extender.match import operators
 from extender.match.findings import Finding, Noticed
 from extender.match.gates import FeatureGates
+from extender.match.operators import AnyComparison
 from extender.match.term_index import Pin, TermIndex
 from extender.model.core_v1 import (
     NodeAffinity,
@@ -39,20 +39,20 @@ FieldTest = Callable[[str], bool]
 
 
 class Term(Struct, frozen=True, gc=False):
-    """Requirements that must all hold; a malformed one is not compiled at all."""
+    """Requirements that must all match; a malformed term is not compiled at all."""
 
     label_tests: tuple[LabelTest, ...]
     field_tests: tuple[FieldTest, ...]
     label_keys: frozenset[str]
-    pin: Pin | None = None  # what its first requirement asks for, if that is one of some values
+    pin: Pin | None = None  # the values of its first requirement, if that is an `In`
 
     def matches(self, name: str, labels: Labels, noticed: Noticed) -> bool:
-        """Whether a node of this name and these labels fulfils every requirement."""
+        """Whether a node with this name and these labels matches every requirement."""
         # Loops here and below: all() and any() over a few tests take twice as long.
         for label_test in self.label_tests:
             if not label_test(labels, noticed):
                 return False
-        if name:  # a node without one has no fields, and upstream does not ask about them
+        if name:  # as upstream: a node without a name has no fields to match
             for field_test in self.field_tests:
                 if not field_test(name):
                     return False
@@ -60,7 +60,7 @@ class Term(Struct, frozen=True, gc=False):
 
 
 class Terms:
-    """Alternatives, in their order; those that a node cannot fulfil are not asked."""
+    """Terms of which one must match; an index skips terms that a node cannot match."""
 
     def __init__(self, terms: Iterable[Term]) -> None:
         self._terms = tuple(terms)
@@ -69,14 +69,14 @@ class Terms:
 
     @property
     def only(self) -> LabelTest | None:
-        """The one test of labels that all of it comes to, if it does."""
+        """The single label test that all of this amounts to, if there is one."""
         if len(self._terms) != 1:
             return None
         (term,) = self._terms
         return term.label_tests[0] if len(term.label_tests) == 1 and not term.field_tests else None
 
     def matching(self, name: str, labels: Labels, noticed: Noticed) -> Iterator[int]:
-        """The places of the terms that a node fulfils."""
+        """The indexes of the terms that a node matches."""
         return (
             place
             for place in self._index.places(name, labels)
@@ -84,7 +84,7 @@ class Terms:
         )
 
     def match(self, name: str, labels: Labels, noticed: Noticed) -> bool:
-        """Whether a node fulfils one of them."""
+        """Whether a node matches at least one term."""
         terms = self._terms
         for place in self._index.places(name, labels):
             if terms[place].matches(name, labels, noticed):
@@ -96,13 +96,13 @@ class Terms:
 
 
 class Required(Struct, frozen=True, gc=False):
-    """What a node must fulfil: exact labels, and one term of each selector."""
+    """What a node must match: exact labels, and one term of each selector."""
 
     labels: tuple[tuple[str, str], ...]
     selectors: tuple[Terms, ...]
 
     def matches(self, name: str, labels: Labels, noticed: Noticed) -> bool:
-        """Whether a node of this name and these labels may be used."""
+        """Whether a node with this name and these labels matches."""
         for key, value in self.labels:
             if labels.get(key) != value:
                 return False
@@ -113,14 +113,14 @@ class Required(Struct, frozen=True, gc=False):
 
     @property
     def only(self) -> LabelTest | None:
-        """The one test of labels that all of it comes to, if it does."""
+        """The single label test that all of this amounts to, if there is one."""
         if self.labels or len(self.selectors) != 1:
             return None
         return self.selectors[0].only
 
     @property
     def most(self) -> int:
-        """How many terms one node can have to be asked about."""
+        """How many terms one node may have to be compared with."""
         return sum(terms.most for terms in self.selectors)
 
     def terms(self) -> Iterable[Term]:
@@ -129,13 +129,13 @@ class Required(Struct, frozen=True, gc=False):
 
 
 class Preferred(Struct, frozen=True, gc=False):
-    """Terms with weights; what matches adds up."""
+    """Terms with weights; the weights of matching terms are added."""
 
     weights: tuple[int, ...]
     terms: Terms
 
     def score(self, name: str, labels: Labels, noticed: Noticed) -> int:
-        """The sum of the weights of the terms that a node fulfils."""
+        """The sum of the weights of the terms that a node matches."""
         return sum(map(self.weights.__getitem__, self.terms.matching(name, labels, noticed)))
 
 
@@ -145,7 +145,7 @@ def compile_required(
     gates: FeatureGates,
     noticed: Noticed,
 ) -> Required | None:
-    """`spec.nodeSelector` and the required terms of each affinity; None if nothing is asked."""
+    """`spec.nodeSelector` and the required terms of each affinity; None if there are none."""
     selectors = [
         compile_selector(affinity.required, gates, noticed)
         for affinity in affinities
@@ -157,7 +157,7 @@ def compile_required(
 
 
 def compile_selector(selector: NodeSelector, gates: FeatureGates, noticed: Noticed) -> Terms:
-    """The terms that can match: an empty term selects nothing, a malformed one neither."""
+    """The terms that can match: empty and malformed terms never do."""
     compiled = [compile_term(term, gates, noticed) for term in selector.node_selector_terms or ()]
     return Terms([term for term in compiled if term is not None])
 
@@ -197,7 +197,7 @@ def compile_term(term: NodeSelectorTerm, gates: FeatureGates, noticed: Noticed) 
 def _pin(
     expressions: Sequence[NodeSelectorRequirement], fields: Sequence[NodeSelectorRequirement]
 ) -> Pin | None:
-    """What the first requirement that is asked pins the term to; labels are asked first."""
+    """What the first requirement pins the term to; labels are compared before fields."""
     first = expressions[0] if expressions else fields[0]
     if first.operator != "In" or (not expressions and first.key != NAME_FIELD):
         return None
@@ -206,11 +206,6 @@ def _pin(
 
 def is_label_key(text: str) -> bool:
     """Whether `text` is a qualified name: an optional DNS subdomain, a slash, a name."""
-    return len(text) <= _SUBDOMAIN_MAX + 1 + _NAME_MAX and _is_label_key(text)
-
-
-@functools.lru_cache(maxsize=1_024)  # rules are about few labels
-def _is_label_key(text: str) -> bool:
     prefix, slash, name = text.rpartition("/")
     if slash and not (len(prefix) <= _SUBDOMAIN_MAX and _SUBDOMAIN.fullmatch(prefix)):
         return False
@@ -237,33 +232,36 @@ def _label_test(
     key, values = requirement.key, requirement.values or ()
     if not is_label_key(key) or not all(map(is_label_value, values)):
         return None
-    match requirement.operator:
-        case "In" if values:
-            wanted = frozenset(values)
-            return lambda labels, _: labels.get(key) in wanted
-        case "NotIn" if values:
-            unwanted = frozenset(values)
-            return lambda labels, _: labels.get(key) not in unwanted
-        case "Exists" if not values:
+    operator = operators.affinity(requirement.operator)
+    if operator is None or not operator.is_on(gates) or not operator.takes(len(values)):
+        return None
+    if operator.comparison is not None:
+        return _comparison_test(key, operator.comparison, values[0], noticed)
+    return _string_test(key, operator.name, frozenset(values))
+
+
+def _string_test(key: str, operator: str, values: frozenset[str]) -> LabelTest:
+    match operator:
+        case "In":
+            return lambda labels, _: labels.get(key) in values
+        case "NotIn":
+            return lambda labels, _: labels.get(key) not in values
+        case "Exists":
             return lambda labels, _: key in labels
-        case "DoesNotExist" if not values:
-            return lambda labels, _: key not in labels
-        case "Gt" | "Lt" if len(values) == 1:
-            return _comparison_test(key, requirement.operator, values[0], noticed)
-        case "SemverGt" | "SemverLt" | "SemverEq" if gates.semver_operators and len(values) == 1:
-            return _comparison_test(key, requirement.operator, values[0], noticed)
         case _:
-            return None
+            return lambda labels, _: key not in labels
 
 
-def _comparison_test(key: str, operator: str, value: str, noticed: Noticed) -> LabelTest | None:
-    comparison = comparisons.OF_AFFINITY[operator]
-    # Not by way of `against`: a call less for every value there is.
+def _comparison_test(
+    key: str, comparison: AnyComparison, value: str, noticed: Noticed
+) -> LabelTest | None:
+    # Not by way of `against`: that costs one more call for every value.
     order: Callable[[str], Any] = comparison.order
     holds: Callable[[Any, Any], bool] = comparison.holds
+    kind = comparison.kind
     bound = order(value)
     if bound is None:
-        noticed.add(Finding("affinity", comparison.kind, key, value))
+        noticed.add(Finding("affinity", kind, key, value))
         return None
 
     def test(labels: Labels, noticed: Noticed) -> bool:
@@ -272,7 +270,7 @@ def _comparison_test(key: str, operator: str, value: str, noticed: Noticed) -> L
             return False
         found = order(label)
         if found is None:
-            noticed.add(Finding("label", comparison.kind, key, label))
+            noticed.add(Finding("label", kind, key, label))
             return False
         return holds(found, bound)
 
@@ -283,7 +281,7 @@ def _field_test(requirement: NodeSelectorRequirement) -> FieldTest | None:
     values = requirement.values or ()
     if len(values) != 1 or requirement.operator not in ("In", "NotIn"):
         return None
-    # Only the name is a field of a node; any other reads as empty.
+    # The name is the only field of a node; any other one is empty.
     known = requirement.key == NAME_FIELD
     expected, wanted = values[0], requirement.operator == "In"
     return lambda name: ((name if known else "") == expected) is wanted

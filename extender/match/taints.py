@@ -1,4 +1,4 @@
-"""Tolerations against taints, the comparison operators and CEL expressions included.
+"""Tolerations against taints, including the comparison operators and CEL expressions.
 
 The direction is always *taint compared to toleration*: `Gt 900` tolerates a taint of 950.
 """
@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from extender.match import comparisons
-from extender.match.cel.programs import Programs
+from extender.match import operators
+from extender.match.cel.cache import ProgramCache
 from extender.match.findings import Finding, Noticed
 from extender.match.gates import FeatureGates
+from extender.match.operators import AnyComparison
 from extender.model.core_v1 import Taint, Toleration
 
 NO_SCHEDULE: Final = "NoSchedule"
@@ -23,25 +24,25 @@ ValueTest = Callable[[Taint, Noticed], bool]
 
 
 class Matcher(Struct, frozen=True, gc=False):
-    """One toleration, compiled: its key and effect, and what its operator asks of a taint."""
+    """One compiled toleration: its key, its effect and the test of its operator."""
 
     key: str
     effect: str
     accepts: ValueTest
 
     def addresses(self, taint: Taint) -> bool:
-        """Key and effect fit; an empty one is a wildcard, whatever the operator."""
+        """Whether key and effect match; an empty one is a wildcard, whatever the operator."""
         return self.effect in ("", taint.effect) and self.key in ("", taint.key)
 
 
 class Tolerations:
-    """The tolerations of one carrier, compiled once and asked of many taints."""
+    """The compiled tolerations of one carrier."""
 
     __slots__ = ("_by_key", "matchers")
 
     def __init__(self, matchers: tuple[Matcher, ...]) -> None:
         self.matchers = matchers
-        # Effect and test by key: however many tolerations there are, few speak of one key.
+        # Effect and test by key: a pod may have many tolerations, but few for one key.
         self._by_key: dict[str, list[tuple[str, ValueTest]]] = {}
         for matcher in matchers:
             test = matcher.effect, matcher.accepts
@@ -53,10 +54,10 @@ class Tolerations:
         asked = by_key.get(taint.key, ())
         if "" in by_key and taint.key:
             if asked:
-                # What is noticed depends on the order in which all of them are written.
+                # Findings depend on the order in which the tolerations are written.
                 return self._any_tolerates(taint, noticed)
             asked = by_key[""]
-        # A loop, because this is asked about every taint there is: any() takes twice as long.
+        # A loop, because this runs for every taint: any() takes twice as long.
         for effect, accepts in asked:
             if (not effect or effect == taint.effect) and accepts(taint, noticed):
                 return True
@@ -69,29 +70,29 @@ class Tolerations:
         return False
 
     def addresses(self, taint: Taint) -> bool:
-        """Whether any toleration speaks of the taint, matching or not."""
+        """Whether any toleration has the key and effect of the taint, matching or not."""
         return any(matcher.addresses(taint) for matcher in self.matchers)
 
     def joined(self, other: "Tolerations") -> "Tolerations":
-        """Both lists as one: a taint is tolerated if either tolerates it."""
+        """Both lists as one: a taint is tolerated if either list tolerates it."""
         if not other.matchers:
             return self
         return Tolerations(self.matchers + other.matchers) if self.matchers else other
 
     def for_effects(self, *effects: str) -> "Tolerations":
-        """Only the tolerations written for one of these effects."""
+        """Only the tolerations with one of these effects."""
         return Tolerations(tuple(m for m in self.matchers if m.effect in effects))
 
 
 def compile_tolerations(
-    tolerations: Iterable[Toleration], gates: FeatureGates, programs: Programs, noticed: Noticed
+    tolerations: Iterable[Toleration], gates: FeatureGates, programs: ProgramCache, noticed: Noticed
 ) -> Tolerations:
-    """Parse each toleration once; one whose own value does not parse is noticed here."""
+    """Compile each toleration once; a value that does not parse becomes a finding."""
     matchers = []
     for toleration in dict.fromkeys(tolerations):
         expression = toleration.expression
         if expression:
-            # It alone decides, so key and effect do not narrow it.
+            # The expression alone decides: key and effect do not apply.
             test = _expression_test(expression, gates, programs, noticed)
             matchers.append(Matcher("", "", test))
         else:
@@ -101,7 +102,7 @@ def compile_tolerations(
 
 
 def _expression_test(
-    expression: str, gates: FeatureGates, programs: Programs, noticed: Noticed
+    expression: str, gates: FeatureGates, programs: ProgramCache, noticed: Noticed
 ) -> ValueTest:
     if not gates.cel:
         return _never
@@ -110,7 +111,7 @@ def _expression_test(
         noticed.add(Finding("toleration", "cel", "", expression, problem=problem))
         return _never
 
-    # The program is looked up each time: a question that is remembered must not keep it alive.
+    # Look the program up each time: a cached closure must not keep it alive.
     def accepts(taint: Taint, noticed: Noticed) -> bool:
         verdict = programs.evaluate(expression, taint)
         if verdict.error is not None:
@@ -121,34 +122,33 @@ def _expression_test(
 
 
 def _value_test(toleration: Toleration, gates: FeatureGates, noticed: Noticed) -> ValueTest:
-    match toleration.operator:
-        case "" | "Equal":
-            expected = toleration.value
-            return lambda taint, _: taint.value == expected
-        case "Exists":
-            return _always
-        case "Gt" | "Lt" if gates.comparison_operators:
-            return _comparison_test(toleration, noticed)
-        case "SemverGt" | "SemverLt" | "SemverEq" if gates.semver_operators:
-            return _comparison_test(toleration, noticed)
-        case _:
-            return _never
+    operator = operators.toleration(toleration.operator)
+    if operator is None or not operator.is_on(gates):
+        return _never
+    if operator.comparison is not None:
+        return _comparison_test(toleration, operator.comparison, noticed)
+    if operator.arity == operators.NONE:
+        return _always
+    expected = toleration.value
+    return lambda taint, _: taint.value == expected
 
 
-def _comparison_test(toleration: Toleration, noticed: Noticed) -> ValueTest:
-    comparison = comparisons.OF_TOLERATIONS[toleration.operator]
-    # Not by way of `against`: a call less for every taint there is.
+def _comparison_test(
+    toleration: Toleration, comparison: AnyComparison, noticed: Noticed
+) -> ValueTest:
+    # Not by way of `against`: that costs one more call for every taint.
     order: Callable[[str], Any] = comparison.order
     holds: Callable[[Any, Any], bool] = comparison.holds
+    kind = comparison.kind
     bound = order(toleration.value)
     if bound is None:
-        noticed.add(Finding("toleration", comparison.kind, toleration.key, toleration.value))
+        noticed.add(Finding("toleration", kind, toleration.key, toleration.value))
         return _never
 
     def accepts(taint: Taint, noticed: Noticed) -> bool:
         value = order(taint.value)
         if value is None:
-            noticed.add(Finding("taint", comparison.kind, taint.key, taint.value))
+            noticed.add(Finding("taint", kind, taint.key, taint.value))
             return False
         return holds(value, bound)
 

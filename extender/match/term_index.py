@@ -1,18 +1,18 @@
-"""Finding, among many terms, the few that a node can fulfil.
+"""An index of terms: finds the few terms that a node can match, among many.
 
-A term that begins with "this label is one of these" is pinned: a node that has another value
-fails it at once, so it need not be asked. Which terms are left is found by looking up, however
-many there are, and asking only those gives the same answer and notices the same values.
+A term that begins with an `In` requirement is pinned: a node with another value cannot match it.
+The lookup takes the same time however many terms there are. Evaluating only the terms it returns
+gives the same result and the same findings.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 
-# The label that a term begins with, None for the node's name, and the values it may have.
+# The first label of a term (None: the node's name), and the values that it accepts.
 Pin = tuple[str | None, frozenset[str]]
 
 
 class TermIndex:
-    """The places of terms, by what they are pinned to."""
+    """The indexes of terms, by the value that they are pinned to."""
 
     def __init__(self, pins: Iterable[Pin | None]) -> None:
         self._free: list[int] = []
@@ -25,13 +25,13 @@ class TermIndex:
             by_value = self._pinned.setdefault(key, {})
             for value in values:
                 by_value.setdefault(value, []).append(place)
-        # How many terms one node can have to be asked about.
+        # How many terms one node may have to be compared with.
         self.most = len(self._free)
         for by_value in self._pinned.values():
             self.most += max(map(len, by_value.values()))
 
     def places(self, name: str, labels: Mapping[str, str]) -> Sequence[int]:
-        """The terms that a node of this name and these labels may fulfil, in their order."""
+        """The indexes of the terms that a node can match, in ascending order."""
         if not self._pinned:
             return self._free
         found = list(self._free)
@@ -39,7 +39,7 @@ class TermIndex:
             value = name if key is None else labels.get(key)
             if value:
                 found += by_value.get(value, ())
-            elif key is None:  # a node without a name is not asked about it
+            elif key is None:  # as upstream: a node without a name matches any field requirement
                 found += sorted({place for places in by_value.values() for place in places})
             elif value is not None:
                 found += by_value.get("", ())

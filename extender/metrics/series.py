@@ -7,16 +7,25 @@ aggregate; no label holds the name of a pod or a node.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Final, TypeVar
+from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from extender import __version__
-from extender.framework.ledger import Ledger
-from extender.match.cel.programs import Programs
-from extender.metrics.tallies import EVALUATIONS, PLUGIN_SECONDS, POINT_SECONDS, Tallies
+from extender.framework.stats import CallStats
+from extender.match.cel.cache import ProgramCache
+from extender.match.lru import CacheBudget
+from extender.metrics.tallies import (
+    EVALUATIONS,
+    PLUGIN_SECONDS,
+    POINT_SECONDS,
+    CounterTally,
+    HistogramTally,
+    PluginTallies,
+)
+from extender.rows import IMPLEMENTATION
 
 _SECONDS: Final = tuple(
     digit * 10.0**power for power in range(-5, 1) for digit in (1.0, 2.5, 5.0)
@@ -48,8 +57,6 @@ MAX_PROFILES: Final = 20
 MAX_PROFILE_LENGTH: Final = 253
 OTHER_PROFILE: Final = "other"
 _OK: Final = str(HTTPStatus.OK.value)
-
-M = TypeVar("M", Counter, Histogram)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +99,7 @@ class CacheCollector(Collector):
 class ProgramsCollector(Collector):
     """Looks at the cache of CEL programs when it is scraped."""
 
-    def __init__(self, programs: Programs) -> None:
+    def __init__(self, programs: ProgramCache) -> None:
         self._programs = programs
 
     def collect(self) -> Iterable[Metric]:
@@ -114,6 +121,35 @@ class ProgramsCollector(Collector):
         )
 
 
+class BudgetCollector(Collector):
+    """Looks at the caches when it is scraped."""
+
+    def __init__(self, budget: CacheBudget) -> None:
+        self._budget = budget
+
+    def collect(self) -> Iterable[Metric]:
+        """Bytes, hits and misses of each cache; caches of one name are added up."""
+        size = GaugeMetricFamily(
+            "leeway_cache_bytes", "Bytes that a cache holds, keys included.", labels=["cache"]
+        )
+        hits = CounterMetricFamily(
+            "leeway_cache_hits", "Look-ups that a cache could answer.", labels=["cache"]
+        )
+        misses = CounterMetricFamily(
+            "leeway_cache_misses", "Look-ups that a cache could not answer.", labels=["cache"]
+        )
+        totals: dict[str, list[int]] = {}
+        for cache in self._budget.caches:
+            total = totals.setdefault(cache.name, [0, 0, 0])
+            for place, count in enumerate((cache.bytes, cache.hits, cache.misses)):
+                total[place] += count
+        for name, counts in sorted(totals.items()):
+            size.add_metric([name], counts[0])
+            hits.add_metric([name], counts[1])
+            misses.add_metric([name], counts[2])
+        return size, hits, misses
+
+
 class Metrics:
     """The series, and how a call is counted into them."""
 
@@ -121,22 +157,37 @@ class Metrics:
         self.registry = registry
         disable_created_metrics()  # type: ignore[no-untyped-call]
         counter, seconds = _counters(registry), _histograms(registry, _SECONDS)
-        self._tallies = Tallies(_HELP, _SECONDS)
-        registry.register(self._tallies)
-        self.requests = counter("leeway_requests", "verb", "mode", "code")
-        self.request_seconds = seconds("leeway_request_duration_seconds", "verb", "mode")
-        self.request_nodes = _histograms(registry, _NODES)("leeway_request_nodes", "verb", "mode")
-        self.parse_failures = counter("leeway_value_parse_failures", "source", "kind")
+        # Those that change with every call.
+        self._plugins = PluginTallies(_HELP, _SECONDS)
+        self._requests = _tally("leeway_requests", "verb", "mode", "code")
+        self._request_seconds = _seconds("leeway_request_duration_seconds", "verb", "mode")
+        self._request_nodes = HistogramTally(
+            "leeway_request_nodes", _HELP["leeway_request_nodes"], ("verb", "mode"), _NODES
+        )
+        self._parse_failures = _tally("leeway_value_parse_failures", "source", "kind")
+        self._catch_ups = _tally("leeway_catch_up", "result")
+        self.tallies = (
+            *self._plugins.tallies(),
+            self._requests,
+            self._request_seconds,
+            self._request_nodes,
+            self._parse_failures,
+            self._catch_ups,
+        )
+        for tally in self.tallies:
+            registry.register(tally)
         self.watch_restarts = counter("leeway_watch_restarts", "resource", "reason")
-        self.catch_ups = counter("leeway_catch_up", "result")
         self.cel_compile_seconds = seconds("leeway_cel_compile_seconds")
         self.admissions = counter("leeway_admission_requests", "kind", "allowed", "code")
         self.admission_seconds = seconds("leeway_admission_request_duration_seconds")
         self._profiles: set[str] = set()
-        self._children: dict[tuple[object, tuple[str, ...]], Any] = {}
         _build_info(registry)
 
-    def watch_programs(self, programs: Programs) -> None:
+    def watch_caches(self, caches: CacheBudget) -> None:
+        """Export what the caches hold, and how often they help."""
+        self.registry.register(BudgetCollector(caches))
+
+    def watch_programs(self, programs: ProgramCache) -> None:
         """Export how the cache of CEL programs does."""
         self.registry.register(ProgramsCollector(programs))
 
@@ -151,27 +202,32 @@ class Metrics:
 
     def count_request(self, verb: str, mode: str, nodes: int, seconds: float) -> None:
         """Count one request that was answered."""
-        self._child(self.requests, verb, mode, _OK).inc()
-        self._child(self.request_seconds, verb, mode).observe(seconds)
-        self._child(self.request_nodes, verb, mode).observe(nodes)
+        self._requests.add((verb, mode, _OK))
+        labels = verb, mode
+        self._request_seconds.observe(labels, seconds)
+        self._request_nodes.observe(labels, nodes)
 
-    def count_call(self, ledger: Ledger, profile: str) -> None:
+    def count_refusal(self, verb: str, code: int) -> None:
+        """Count one request that was refused before its mode was known."""
+        self._requests.add((verb, "", str(code)))
+
+    def count_call(self, stats: CallStats, profile: str) -> None:
         """Count what the plugins did in one call."""
-        self._tallies.note(ledger, profile)
-        for finding in ledger.findings:
-            self._child(self.parse_failures, finding.source, finding.kind).inc()
+        self._plugins.add(stats, profile)
+        for finding in stats.findings:
+            self._parse_failures.add((finding.source, finding.kind))
 
     def count_catch_up(self, result: str) -> None:
         """Count what came of holding a refusal."""
-        self._child(self.catch_ups, result).inc()
+        self._catch_ups.add((result,))
 
-    def _child(self, metric: M, *labels: str) -> M:
-        """The series with these labels, which are bounded; it is looked up once."""
-        key = metric, labels
-        child = self._children.get(key)
-        if child is None:
-            child = self._children[key] = metric.labels(*labels)
-        return child
+
+def _tally(name: str, *labels: str) -> CounterTally:
+    return CounterTally(name, _HELP[name], labels)
+
+
+def _seconds(name: str, *labels: str) -> HistogramTally:
+    return HistogramTally(name, _HELP[name], labels, _SECONDS)
 
 
 def _counters(registry: CollectorRegistry) -> Callable[..., Counter]:
@@ -186,6 +242,9 @@ def _histograms(registry: CollectorRegistry, buckets: Sequence[float]) -> Callab
 
 def _build_info(registry: CollectorRegistry) -> None:
     gauge = Gauge(
-        "leeway_build_info", "1, labelled with the version.", ["version"], registry=registry
+        "leeway_build_info",
+        "1, labelled with the version, and with whether compiled code or Python answers.",
+        ["version", "rows"],
+        registry=registry,
     )
-    gauge.labels(__version__).set(1)
+    gauge.labels(__version__, IMPLEMENTATION).set(1)

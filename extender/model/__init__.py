@@ -1,4 +1,4 @@
-"""What things are: Kubernetes objects as scheduling reads them, and documents as plain data.
+"""Kubernetes objects with the fields that scheduling reads, and documents as plain data.
 
-Frozen structs without behaviour. Never judges, never reaches outside.
+Frozen structs without behaviour. Nothing here makes a decision or does I/O.
 """

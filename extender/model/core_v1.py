@@ -1,8 +1,8 @@
 """`core/v1` objects, only the fields that scheduling reads.
 
-Unknown fields are skipped while decoding. Go sends `null` for an empty list, map or pointer, so
-every one of those takes None; it never sends `null` for a string or a number.
-`gc=False`: a decoded object is a tree, so the cycle collector has nothing to look for in it.
+Decoding skips unknown fields. Go sends `null` for an empty list, map or pointer, so each of those
+accepts None; Go never sends `null` for a string or a number.
+`gc=False`: a decoded object is a tree, so the cycle collector need not visit it.
 """
 
 from msgspec import Raw, Struct, field
@@ -43,7 +43,7 @@ class NodeSelectorTerm(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class NodeSelector(Struct, frozen=True, gc=False, rename="camel"):
-    """Terms of which one must hold."""
+    """Terms; at least one must match."""
 
     node_selector_terms: tuple[NodeSelectorTerm, ...] | None = None
 
@@ -56,7 +56,7 @@ class PreferredSchedulingTerm(Struct, frozen=True, gc=False):
 
 
 class NodeAffinity(Struct, frozen=True, gc=False):
-    """Which nodes a pod must have, and which it would rather have."""
+    """Which nodes a pod requires, and which it prefers."""
 
     required: NodeSelector | None = field(
         default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
@@ -73,7 +73,7 @@ class Affinity(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class ObjectMeta(Struct, frozen=True, gc=False, rename="camel"):
-    """Who an object is."""
+    """Name, namespace, UID, labels and annotations of an object."""
 
     name: str = ""
     namespace: str = ""
@@ -84,7 +84,7 @@ class ObjectMeta(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class LabelSelectorRequirement(Struct, frozen=True, gc=False):
-    """A key, an operator and its values, asked of the labels of a pod."""
+    """A key, an operator and its values, compared with the labels of a pod."""
 
     key: str = ""
     operator: str = ""
@@ -92,14 +92,14 @@ class LabelSelectorRequirement(Struct, frozen=True, gc=False):
 
 
 class LabelSelector(Struct, frozen=True, gc=False, rename="camel"):
-    """Which pods are meant: all of it must hold."""
+    """Selects pods; every part must match."""
 
     match_labels: dict[str, str] | None = None
     match_expressions: tuple[LabelSelectorRequirement, ...] | None = None
 
 
 class TopologySpreadConstraint(Struct, frozen=True, gc=False, rename="camel"):
-    """How evenly pods are to be spread over the domains of a topology key."""
+    """How evenly pods must be spread over the domains of a topology key."""
 
     max_skew: int = 0
     topology_key: str = ""
@@ -118,11 +118,11 @@ class ClaimSource(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class EphemeralSource(Struct, frozen=True, gc=False):
-    """A claim that is made for a pod; what it asks for is not of interest here."""
+    """A claim that is created for the pod; its template is not read."""
 
 
 class Volume(Struct, frozen=True, gc=False, rename="camel"):
-    """One volume of a pod, where it comes from a claim."""
+    """One volume of a pod; only volumes from claims matter."""
 
     name: str = ""
     persistent_volume_claim: ClaimSource | None = None
@@ -142,28 +142,28 @@ class PodSpec(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class Pod(Struct, frozen=True, gc=False):
-    """A pod that waits for a node, or that may have to leave one."""
+    """A pod to schedule, or a victim of preemption."""
 
     metadata: ObjectMeta | None = None
     spec: PodSpec | None = None
 
 
 class NodeSpec(Struct, frozen=True, gc=False):
-    """What a node refuses."""
+    """The taints and the cordon of a node."""
 
     unschedulable: bool = False
     taints: tuple[Taint, ...] | None = None
 
 
 class Node(Struct, frozen=True, gc=False):
-    """A node, as the API server or a request describes it."""
+    """A node, from the API server or from a request."""
 
     metadata: ObjectMeta | None = None
     spec: NodeSpec | None = None
 
 
 class PlacedPodMeta(Struct, frozen=True, gc=False, rename="camel"):
-    """Who a pod is; its labels stay the bytes they came as, to be looked up."""
+    """Metadata of a pod; the labels stay raw bytes, which are the key of a lookup."""
 
     name: str = ""
     namespace: str = ""
@@ -174,21 +174,21 @@ class PlacedPodMeta(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class PlacedPodSpec(Struct, frozen=True, gc=False, rename="camel"):
-    """Where a pod runs, and whom it may drive away."""
+    """The node that a pod is bound to, and its priority."""
 
     node_name: str = ""
     priority: int | None = None
 
 
 class PlacedPodStatus(Struct, frozen=True, gc=False, rename="camel"):
-    """How far a pod is, and which node waits for it."""
+    """The phase of a pod, and the node that it is nominated to."""
 
     phase: str = ""
     nominated_node_name: str = ""
 
 
 class PlacedPod(Struct, frozen=True, gc=False):
-    """A pod as the watch tells of it: what it counts for on a node, not what it asks."""
+    """A pod from the watch: where it counts, not what it requires."""
 
     metadata: PlacedPodMeta
     spec: PlacedPodSpec = field(default_factory=PlacedPodSpec)

@@ -1,10 +1,9 @@
 """Text to plain data: JSON first, then a guarded subset of YAML.
 
-PyYAML's C loader builds nested collections by recursion and takes the process down on 25 KB of
-`[`; its parser, which only emits events, is iterative. So the data is built here from events, in
-one pass that counts depth, and only what annotations, manifests and configuration need is
-understood: no anchors, aliases, tags or merge keys, and of plain scalars only null, true, false
-and short decimal integers are anything but text. `1.20` stays the text it is.
+PyYAML's C loader recurses and crashes the process on 25 KB of `[`; its event parser does not. So
+this module builds the data from events in one pass that counts depth. It supports what
+annotations, manifests and configuration need: no anchors, aliases, tags or merge keys. Of the
+plain scalars only null, true, false and short decimal integers are not text: `1.20` stays text.
 """
 
 import re
@@ -17,7 +16,7 @@ import yaml
 from extender.errors import DocumentError
 
 MAX_DEPTH: Final = 32
-# Without a line: whether JSON or YAML is told depends on how deep the stack is already.
+# Without a line: JSON reports none, and the stack decides whether JSON or YAML fails first.
 TOO_DEEP: Final = f"nested deeper than {MAX_DEPTH}"
 
 _NULLS: Final = frozenset({"", "~", "null", "Null", "NULL"})
@@ -29,7 +28,7 @@ _BOOLEANS: Final = {
     "False": False,
     "FALSE": False,
 }
-# Long digit strings stay text: building a huge integer is quadratic.
+# Longer digit strings stay text: converting a huge integer takes quadratic time.
 _SHORT_DECIMAL: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _KEY_PENDING: Final = object()
 
@@ -47,7 +46,7 @@ def parse_one(text: str, limit: int, *, max_values: int | None = None) -> Plain:
 def parse_all(text: str, limit: int, *, max_values: int | None = None) -> list[Plain]:
     """Every document of `text`, of at most `limit` bytes; JSON is one document.
 
-    `max_values` bounds the work on foreign YAML, which takes about two microseconds a value.
+    `max_values` bounds the work on untrusted YAML, which takes about two microseconds a value.
     """
     size = len(text.encode(errors="replace"))
     if size > limit:
@@ -69,7 +68,7 @@ def parse_all(text: str, limit: int, *, max_values: int | None = None) -> list[P
 def without_nulls(data: Plain, depth: int = 0) -> Plain:
     """The same data with `null` fields left out: Go reads a null field as an absent one.
 
-    Refuses what is too deep by counting, as JSON comes here unguarded.
+    Counts the depth and refuses too much of it: the JSON decoder does not.
     """
     if not isinstance(data, dict | list):
         return data
@@ -108,7 +107,7 @@ def _documents(events: Iterator[yaml.Event]) -> Iterator[Plain]:
 
 
 class _Builder:
-    """Grows one document from events, with a stack of its own instead of Python's."""
+    """Builds one document from events, with its own stack instead of recursion."""
 
     def __init__(self) -> None:
         self._open: list[list[Plain] | dict[str, Plain]] = []
@@ -182,7 +181,7 @@ def _refused(event: yaml.Event, why: str) -> DocumentError:
 
 
 class _Mark(Protocol):
-    """PyYAML's C parser and its Python one have a class each for this."""
+    """A position; the C parser and the Python parser of PyYAML have different classes for it."""
 
     line: int
 

@@ -1,6 +1,6 @@
-"""Where in a text a field stands: lines of YAML and JSON documents, by path.
+"""The lines of the fields of YAML and JSON documents, by path.
 
-Goes over the same events as `documents`, which has refused by then what it does not understand.
+Reads the same events as `documents`, which has already refused what it does not support.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ _PENDING: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The line of a value; `text_line` is where a block of text begins that can be read on."""
+    """The line of a value; `text_line` is the first line of a block scalar."""
 
     line: int
     text_line: int | None = None
@@ -26,7 +26,7 @@ Places = Mapping[Path, Place]
 
 
 def of_text(text: str) -> list[Places]:
-    """The places of each document; none if the text is no YAML, not even as JSON is."""
+    """The places of each document; an empty list if the text is not YAML."""
     documents: list[Places] = []
     walk = _Walk()
     try:
@@ -49,7 +49,7 @@ def of_text(text: str) -> list[Places]:
 
 
 def nearest(places: Places, path: Path) -> tuple[Place | None, Path]:
-    """The place of a path, or of what it stands in, and what is left of the path then."""
+    """The place of a path or of its nearest known parent, and the rest of the path."""
     for length in range(len(path), -1, -1):
         place = places.get(path[:length])
         if place is not None:
@@ -58,7 +58,7 @@ def nearest(places: Places, path: Path) -> tuple[Place | None, Path]:
 
 
 class _Walk:
-    """Follows events with a stack of its own: a key, an index, or a key that is awaited."""
+    """Follows events; its stack has a key, an index or a pending key for each level."""
 
     def __init__(self) -> None:
         self.places: dict[Path, Place] = {}
@@ -75,7 +75,7 @@ class _Walk:
     def scalar(self, event: yaml.ScalarEvent) -> None:
         if self._stack and self._stack[-1] is _PENDING:
             self._stack[-1] = event.value
-            # Where a value has no line of its own, its key has.
+            # A value without its own line gets the line of its key.
             self.places[self._path()] = Place(_line(event))
             return
         self._note(event)

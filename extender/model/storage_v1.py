@@ -12,14 +12,14 @@ class VolumeNodeAffinity(Struct, frozen=True, gc=False):
 
 
 class OwnerReference(Struct, frozen=True, gc=False):
-    """Who an object belongs to."""
+    """The owner of an object."""
 
     uid: str = ""
     controller: bool | None = None
 
 
 class VolumeMeta(Struct, frozen=True, gc=False, rename="camel"):
-    """Who a volume, a claim or a class is."""
+    """Metadata of a volume, a claim or a class."""
 
     name: str = ""
     namespace: str = ""
@@ -43,20 +43,20 @@ class PersistentVolume(Struct, frozen=True, gc=False):
 
 
 class PersistentVolumeClaimSpec(Struct, frozen=True, gc=False, rename="camel"):
-    """What a claim asks for, and what it got."""
+    """The class that a claim asks for, and the volume that it is bound to."""
 
     volume_name: str = ""
     storage_class_name: str | None = None
 
 
 class PersistentVolumeClaimStatus(Struct, frozen=True, gc=False):
-    """How a claim fares."""
+    """The phase of a claim."""
 
     phase: str = ""
 
 
 class PersistentVolumeClaim(Struct, frozen=True, gc=False):
-    """A claim of a volume."""
+    """A claim for a volume."""
 
     metadata: VolumeMeta
     spec: PersistentVolumeClaimSpec = field(default_factory=PersistentVolumeClaimSpec)
@@ -64,7 +64,7 @@ class PersistentVolumeClaim(Struct, frozen=True, gc=False):
 
 
 class StorageClass(Struct, frozen=True, gc=False, rename="camel"):
-    """How volumes of a class come about."""
+    """When volumes of a class are bound."""
 
     metadata: VolumeMeta
     volume_binding_mode: str | None = None

@@ -1,7 +1,7 @@
-"""Objects that carry rules: pods, what makes pods from a template, and volumes.
+"""Objects that carry rules: pods, workloads with a pod template, and volumes.
 
-Only the fields that rules stand in. Unlike `core_v1` nothing else is read, so that a field that
-is of no interest here can have any shape.
+Only the fields with rules. Unlike `core_v1` nothing else is decoded, so any other field may have
+any shape.
 """
 
 from typing import Final
@@ -13,7 +13,7 @@ from extender.model.storage_v1 import VolumeNodeAffinity
 
 
 class RuledMeta(Struct, frozen=True, gc=False, rename="camel"):
-    """Who an object is, and its annotations."""
+    """Name, namespace and annotations of an object."""
 
     name: str = ""
     namespace: str = ""
@@ -35,26 +35,26 @@ class RuledPod(Struct, frozen=True, gc=False):
 
 
 class TemplateSpec(Struct, frozen=True, gc=False):
-    """A specification with a template of pods in it."""
+    """A spec with a pod template."""
 
     template: RuledPod | None = None
 
 
 class Workload(Struct, frozen=True, gc=False):
-    """What makes pods: a Deployment, a Job and so on."""
+    """A Deployment, a Job or another workload with a pod template."""
 
     metadata: RuledMeta | None = None
     spec: TemplateSpec | None = None
 
 
 class CronJobSpec(Struct, frozen=True, gc=False, rename="camel"):
-    """A specification with a template of jobs in it."""
+    """A spec with a job template."""
 
     job_template: Workload | None = None
 
 
 class CronJob(Struct, frozen=True, gc=False):
-    """What makes jobs."""
+    """A CronJob."""
 
     metadata: RuledMeta | None = None
     spec: CronJobSpec | None = None

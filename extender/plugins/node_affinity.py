@@ -1,10 +1,11 @@
 """NodeAffinity: required terms refuse a node, preferred terms raise its score."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from extender.errors import AnnotationError
 from extender.framework import rules
@@ -45,9 +46,9 @@ class NodeAffinity:
     settings: Settings
     annotation_only: bool = False
 
-    def rules(self, pod: Pod) -> Hashable | None:
+    def signature(self, pod: Pod) -> Hashable | None:
         """The question depends on these and on nothing else."""
-        return rules.affinity_rules(pod, self.settings, annotation_only=self.annotation_only)
+        return rules.affinity_signature(pod, self.settings, annotation_only=self.annotation_only)
 
     def pre_filter(self, pod: Pod, _snapshot: Snapshot) -> NodeFilter | Status:
         """Compile what the pod requires; SKIP if it requires nothing."""

@@ -28,9 +28,9 @@ class NodeUnschedulable:
     name: ClassVar[str] = "NodeUnschedulable"
     settings: Settings
 
-    def rules(self, pod: Pod) -> Hashable | None:
+    def signature(self, pod: Pod) -> Hashable | None:
         """The question depends on these and on nothing else."""
-        return rules.toleration_rules(pod, self.settings)
+        return rules.toleration_signature(pod, self.settings)
 
     def pre_filter(self, pod: Pod, _snapshot: Snapshot) -> NodeFilter | Status:
         """Does the pod tolerate the taint that cordoning stands for?"""

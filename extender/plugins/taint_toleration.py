@@ -1,6 +1,5 @@
 """TaintToleration: hard taints refuse a node, soft ones lower its score."""
 
-import functools
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal
@@ -42,10 +41,6 @@ REASON_ANNOTATION_ONLY_REDACTED: Final = (
     "node(s) had NoExecute taint(s) tolerated only by annotation"
 )
 
-# What the API server lets through is shorter, and other text must not fill memory.
-MAX_REMEMBERED_TAINT: Final = 512
-MAX_REMEMBERED_REFUSALS: Final = 16_384
-
 
 @dataclass(frozen=True, slots=True)
 class TaintToleration:
@@ -54,9 +49,9 @@ class TaintToleration:
     name: ClassVar[str] = "TaintToleration"
     settings: Settings
 
-    def rules(self, pod: Pod) -> Hashable | None:
+    def signature(self, pod: Pod) -> Hashable | None:
         """The question depends on these and on nothing else."""
-        return rules.toleration_rules(pod, self.settings)
+        return rules.toleration_signature(pod, self.settings)
 
     def pre_filter(self, pod: Pod, _snapshot: Snapshot) -> NodeFilter | Status:
         """Compile the tolerations of both carriers."""
@@ -123,32 +118,22 @@ class _HardTaints(Struct, frozen=True, gc=False):
         noticed.clear()
         if refusal is None:
             return success(findings)
-        taint = refusal.taint
-        keeps = not findings and len(taint.key) + len(taint.value) <= MAX_REMEMBERED_TAINT
-        refused = _refused_remembered if keeps else _refused
-        return refused(taint, refusal.annotation_only, self.settings.reasons, findings)
+        return _refused(refusal, self.settings.reasons, findings)
 
 
 def _refused(
-    taint: Taint,
-    annotation_only: bool,
-    reasons: Literal["detailed", "redacted"],
-    findings: frozenset[Finding],
+    refusal: Refusal, reasons: Literal["detailed", "redacted"], findings: frozenset[Finding]
 ) -> Status:
+    taint, annotation_only = refusal.taint, refusal.annotation_only
     if reasons == "redacted":
         redacted = REASON_ANNOTATION_ONLY_REDACTED if annotation_only else REASON_REDACTED
-        return unresolvable(redacted, findings=findings, detail=taint)
+        return unresolvable(redacted, findings=findings)
     reason = REASON_ANNOTATION_ONLY if annotation_only else REASON
     return unresolvable(
         reason.format(f"{taint.key}: {taint.value}"),
         brief=reason.format(taint.key),
         findings=findings,
-        detail=taint,
     )
-
-
-# A taint refuses the pods of many workloads in the same words.
-_refused_remembered = functools.lru_cache(maxsize=MAX_REMEMBERED_REFUSALS)(_refused)
 
 
 class _SoftTaints(Struct, frozen=True, gc=False):

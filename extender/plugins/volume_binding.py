@@ -55,7 +55,7 @@ class VolumeBinding:
     name: ClassVar[str] = "VolumeBinding"
     settings: Settings
 
-    def rules(self, pod: Pod) -> Hashable | None:
+    def signature(self, pod: Pod) -> Hashable | None:
         """A question depends on claims and volumes too; a pod without claims never has one."""
         return None if any(volumes.claims_of(pod)) else ()
 

@@ -1,4 +1,4 @@
-"""What is said about rules before and beside scheduling, as functions over the core.
+"""Validation, explain, scan and doctor, as functions over the core.
 
-The doors and the commands both call them. Nothing here listens, prints, logs or counts.
+The server and the commands call them. Nothing here listens, prints, logs or counts.
 """

@@ -1,7 +1,6 @@
-"""AdmissionReview v1: bytes to a request, a report to bytes.
+"""AdmissionReview v1: decodes the request, encodes the response.
 
-Refuses nothing but what it can name: an object of another kind, a deletion or a subresource is
-allowed as it is.
+Objects of other kinds, deletions and subresources are always allowed.
 """
 
 from collections.abc import Iterable
@@ -20,21 +19,21 @@ from extender.review.validation import Report, Review
 API_VERSION: Final = "admission.k8s.io/v1"
 KIND: Final = "AdmissionReview"
 _NULL: Final = Raw(b"null")
-# What has no new object, or none that rules stand in.
+# Operations without a new object that could have rules.
 _NOT_JUDGED: Final = frozenset({"DELETE", "CONNECT"})
 
 T = TypeVar("T")
 
 
 class ObjectKind(Struct, frozen=True, gc=False):
-    """What kind of object it is."""
+    """Group and kind of an object."""
 
     group: str = ""
     kind: str = ""
 
 
 class AdmissionRequest(Struct, frozen=True, gc=False, rename="camel"):
-    """What the API server asks; the objects stay bytes until it is known what they are."""
+    """The request of the API server; objects stay raw until their kind is known."""
 
     uid: str
     kind: ObjectKind
@@ -92,7 +91,7 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 
 def decode(body: bytes) -> AdmissionRequest:
-    """The request of a review; BadRequestError if it is none."""
+    """The request of a review; BadRequestError if the body is not one."""
     try:
         body.decode()
     except UnicodeDecodeError as exc:
@@ -107,7 +106,7 @@ def decode(body: bytes) -> AdmissionRequest:
 
 
 def judged(request: AdmissionRequest, settings: Settings) -> Review | None:
-    """The object of a request, ready to be judged; None if there is nothing to judge."""
+    """The object of a request, ready for validation; None if there is nothing to validate."""
     decoder = _OBJECTS.get((request.kind.group, request.kind.kind))
     if decoder is None or request.sub_resource or request.operation in _NOT_JUDGED:
         return None
@@ -121,13 +120,13 @@ def judged(request: AdmissionRequest, settings: Settings) -> Review | None:
 
 
 def kind_label(request: AdmissionRequest) -> str:
-    """The kind, if it is one that can carry rules: a bounded label."""
+    """The kind for a metric label; `other` for kinds without rules, which bounds the label."""
     kind = request.kind
     return kind.kind if (kind.group, kind.kind) in KINDS else "other"
 
 
 def encode(request: AdmissionRequest, report: Report) -> bytes:
-    """The answer to a request."""
+    """The response to a request."""
     status = _status(request, report.errors) if report.errors else None
     warnings = tuple(map(str, report.warnings))
     response = _AdmissionResponse(request.uid, not report.errors, status, warnings)

@@ -1,43 +1,33 @@
-"""What the gates allow in an object: what is switched on, and what its old state used already.
+"""Which gates count as on for an object: those that are on, and those that its old state used.
 
-An update may keep what is switched off, as upstream has it: one rule of a kind in the old object,
-whichever carrier it stands in, allows that kind in the new one.
+As upstream, an update may keep what is switched off: one rule of a kind in the old object, in
+whichever carrier, allows that kind in the new one.
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import replace
 
-from extender.match.gates import FeatureGates
+from extender.match import operators
+from extender.match.gates import ATTRIBUTE_OF, CEL_GATE, FeatureGates
+from extender.match.operators import Operator
 from extender.model.core_v1 import NodeSelectorTerm, Toleration
-
-COMPARISONS: Final = frozenset({"Gt", "Lt"})
-SEMVER: Final = frozenset({"SemverGt", "SemverLt", "SemverEq"})
-
-
-@dataclass(frozen=True, slots=True)
-class Allowances:
-    """Which kinds of rules may be used."""
-
-    comparisons: bool
-    semver: bool
-    cel: bool
 
 
 def of(
     gates: FeatureGates,
     old_tolerations: Collection[Toleration],
     old_terms: Iterable[NodeSelectorTerm],
-) -> Allowances:
-    """What the gates allow on top of rules that are there already."""
-    tolerations = [rule for rule in old_tolerations if not rule.expression]
-    used = {toleration.operator for toleration in tolerations}
-    cel_used = any(toleration.expression for toleration in old_tolerations)
-    in_terms = {
-        requirement.operator for term in old_terms for requirement in term.match_expressions or ()
-    }
-    return Allowances(
-        comparisons=gates.comparison_operators or not used.isdisjoint(COMPARISONS),
-        semver=gates.semver_operators or not (used | in_terms).isdisjoint(SEMVER),
-        cel=gates.cel or cel_used,
-    )
+) -> FeatureGates:
+    """The gates with those switched on that the old rules needed."""
+    used: list[Operator | None] = [
+        operators.toleration(rule.operator) for rule in old_tolerations if not rule.expression
+    ]
+    used += [
+        operators.affinity(requirement.operator)
+        for term in old_terms
+        for requirement in term.match_expressions or ()
+    ]
+    needed = {operator.gate for operator in used if operator is not None and operator.gate}
+    if any(rule.expression for rule in old_tolerations):
+        needed.add(CEL_GATE)
+    return replace(gates, **{ATTRIBUTE_OF[gate]: True for gate in needed})

@@ -1,4 +1,4 @@
-"""What the DaemonSet controller adds to every pod that it makes."""
+"""The tolerations that the DaemonSet controller adds to its pods."""
 
 from typing import Final
 
@@ -22,6 +22,6 @@ TOLERATIONS: Final = tuple(
 
 
 def with_tolerations(pod: Pod) -> Pod:
-    """The pod as the controller makes it."""
+    """The pod as the controller creates it."""
     spec = pod.spec or PodSpec()
     return replace(pod, spec=replace(spec, tolerations=(*(spec.tolerations or ()), *TOLERATIONS)))

@@ -1,4 +1,4 @@
-"""What is wrong with a field, in the form and the words of the API server's own validation."""
+"""Field errors, in the form and words of the API server's own validation."""
 
 import json
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ _WORDS: Final[dict[Reason, str]] = {
     "FieldValueForbidden": "Forbidden",
     "FieldValueTooLong": "Too long",
 }
-# Go's JSON is safe to stand in HTML and in JavaScript.
+# Go escapes these in JSON, for use in HTML and JavaScript.
 _GO_JSON: Final = str.maketrans(
     {char: f"\\u{ord(char):04x}" for char in ("<", ">", "&", "\u2028", "\u2029")}
 )
@@ -30,7 +30,7 @@ _GO_JSON: Final = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One field, why it is refused, and the value as it is shown; not every reason shows it."""
+    """A field, the reason, the value as shown (may be empty) and the detail."""
 
     reason: Reason
     field: str
@@ -39,7 +39,7 @@ class FieldError:
 
     @property
     def message(self) -> str:
-        """All but the field."""
+        """The message without the field."""
         parts = (_WORDS[self.reason], self.shown, self.detail)
         return ": ".join(part for part in parts if part)
 
@@ -48,12 +48,12 @@ class FieldError:
 
 
 def invalid(field: str, value: str, detail: str) -> FieldError:
-    """A value that is malformed."""
+    """A malformed value."""
     return FieldError("FieldValueInvalid", field, go_quote(value), detail)
 
 
 def invalid_name(field: str, value: str, detail: str) -> FieldError:
-    """An operator or effect that does not fit: Go shows values of its own types as JSON."""
+    """A wrong operator or effect, which Go shows as JSON."""
     return FieldError("FieldValueInvalid", field, _go_json(value), detail)
 
 
@@ -63,29 +63,29 @@ def invalid_number(field: str, value: int, detail: str) -> FieldError:
 
 
 def unsupported(field: str, value: str, supported: Iterable[str]) -> FieldError:
-    """An operator or effect that is none of the known ones."""
+    """An unknown operator or effect."""
     known = ", ".join(go_quote(name) for name in supported)
     detail = f"supported values: {known}"
     return FieldError("FieldValueNotSupported", field, _go_json(value), detail)
 
 
 def required(field: str, detail: str) -> FieldError:
-    """Something that is missing."""
+    """A missing field."""
     return FieldError("FieldValueRequired", field, "", detail)
 
 
 def forbidden(field: str, detail: str) -> FieldError:
-    """Something that may not be there."""
+    """A field that must not be set."""
     return FieldError("FieldValueForbidden", field, "", detail)
 
 
 def too_long(field: str, limit: int) -> FieldError:
-    """A text of more than so many bytes."""
+    """A text over the limit."""
     return FieldError("FieldValueTooLong", field, "", f"may not be more than {limit} bytes")
 
 
 def summary(errors: Iterable[FieldError]) -> str:
-    """All of them in one line as Go joins errors: the same one is said once."""
+    """All errors in one line, joined as Go does; duplicates are dropped."""
     sentences = list(dict.fromkeys(map(str, errors)))
     return sentences[0] if len(sentences) == 1 else f"[{', '.join(sentences)}]"
 

@@ -1,4 +1,4 @@
-"""The objects of manifests, judged: what a file holds, and where in it something is wrong."""
+"""Validates the objects in manifests, and finds the line of each problem."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something about a field of an object, with its line where that is known."""
+    """An error or warning about a field, with its line if that is known."""
 
     severity: Severity
     line: int | None
@@ -36,7 +36,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a text holds that can carry rules, and what there is to say about it."""
+    """The number of objects with rules in a text, and the remarks about them."""
 
     objects: int
     remarks: tuple[Remark, ...]
@@ -44,7 +44,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class _Object:
-    """An object of a document: where it stands, and what it is."""
+    """An object in a document, with its path."""
 
     path: Path
     group: str
@@ -53,14 +53,14 @@ class _Object:
 
     @property
     def name(self) -> str:
-        """What it is called, or is to be called."""
+        """The name, or the prefix of a generated name."""
         metadata = self.data.get("metadata")
         named = metadata if isinstance(metadata, dict) else {}
         return str(named.get("name") or named.get("generateName") or "")
 
 
 def judge(text: str, settings: Settings) -> Judged:
-    """Judge every object of a text; DocumentError if it cannot be read."""
+    """Validate every object in a text; DocumentError if the text cannot be parsed."""
     parsed = documents.parse_all(text, _FILE_BYTES)
     places = positions.of_text(text)
     objects = 0
@@ -74,7 +74,7 @@ def judge(text: str, settings: Settings) -> Judged:
 
 
 def _objects(document: Plain, path: Path, of_kind: str = "") -> Iterator[_Object]:
-    """What can carry rules in a document, those inside Lists included; the rest is skipped."""
+    """The objects with rules in a document, including objects in Lists."""
     if not isinstance(document, dict):
         return
     kind, version = document.get("kind") or of_kind, document.get("apiVersion")
@@ -82,7 +82,7 @@ def _objects(document: Plain, path: Path, of_kind: str = "") -> Iterator[_Object
         return
     items = document.get("items")
     if kind.endswith("List") and isinstance(items, list):
-        # Objects of a List, as `kubectl get -o yaml` gives it, have kinds; of a PodList not.
+        # Objects in a List (`kubectl get -o yaml`) have a kind, objects in a PodList do not.
         for index, item in enumerate(items):
             yield from _objects(item, (*path, "items", index), kind.removesuffix("List"))
     group = version.rpartition("/")[0] if isinstance(version, str) else _GROUPS.get(kind, "")
@@ -105,7 +105,7 @@ def _remarks(item: _Object, places: Places, settings: Settings) -> Iterator[Rema
 
 
 def _of_wrong_type(sentence: str) -> FieldError:
-    """A value of another type than the API server takes."""
+    """A value with a type that the API server rejects."""
     found = _AT.fullmatch(sentence)
     what, field = found.group("what", "field") if found else (sentence, "")
     way_out = ": quote it" if what.startswith("Expected `str`, got `") else ""
@@ -118,7 +118,7 @@ def _remark(severity: Severity, item: _Object, places: Places, field: str, messa
 
 
 def _line(item: _Object, places: Places, path: Path) -> int | None:
-    """The line of a field; inside an annotation too, where that is a block of text."""
+    """The line of a field; works inside an annotation, too, if that is a block scalar."""
     place, rest = positions.nearest(places, (*item.path, *path))
     if place is None:
         return None

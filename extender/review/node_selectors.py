@@ -1,8 +1,11 @@
-"""Are node selectors well-formed? Upstream's rule with the operators of KEP-5721."""
+"""Validates node selectors: upstream's rules plus the operators of KEP-5721."""
 
 from collections.abc import Collection, Iterator
 from typing import Final
 
+from extender.match import operators
+from extender.match.gates import FeatureGates
+from extender.match.operators import Operator
 from extender.match.selectors import NAME_FIELD
 from extender.match.versions import version_problem
 from extender.model.core_v1 import (
@@ -12,7 +15,6 @@ from extender.model.core_v1 import (
     PreferredSchedulingTerm,
 )
 from extender.review import fields, names
-from extender.review.allowances import SEMVER, Allowances
 from extender.review.fields import FieldError
 
 _NOT_AN_OPERATOR: Final = "not a valid selector operator"
@@ -23,9 +25,9 @@ def check_required(
     selector: NodeSelector,
     old: NodeSelector | None,
     path: str,
-    allowed: Allowances,
+    allowed: FeatureGates,
 ) -> Iterator[FieldError]:
-    """What is wrong with required terms; those that the old selector has are not looked at."""
+    """Errors of required terms; terms of the old selector are not checked again."""
     known = frozenset((old.node_selector_terms if old else None) or ())
     if selector == old:
         return
@@ -33,7 +35,7 @@ def check_required(
         yield fields.required(
             f"{path}.nodeSelectorTerms", "must have at least one node selector term"
         )
-    # Upstream lets an object keep, and add to, label values that no label can have.
+    # Upstream tolerates invalid label values if the old object has one.
     lenient = _has_invalid_label_value(known)
     for index, term in enumerate(selector.node_selector_terms or ()):
         if term not in known:
@@ -45,9 +47,9 @@ def check_preferred(
     terms: Collection[PreferredSchedulingTerm],
     known: Collection[PreferredSchedulingTerm],
     path: str,
-    allowed: Allowances,
+    allowed: FeatureGates,
 ) -> Iterator[FieldError]:
-    """What is wrong with preferred terms; upstream is lenient about their label values."""
+    """Errors of preferred terms; as upstream, their label values are not checked."""
     for index, term in enumerate(terms):
         if term in known:
             continue
@@ -61,9 +63,9 @@ def check_preferred(
 
 
 def check_term(
-    term: NodeSelectorTerm, path: str, allowed: Allowances, *, lenient: bool
+    term: NodeSelectorTerm, path: str, allowed: FeatureGates, *, lenient: bool
 ) -> Iterator[FieldError]:
-    """What is wrong with one term."""
+    """Errors of one term."""
     for index, requirement in enumerate(term.match_expressions or ()):
         at = f"{path}.matchExpressions[{index}]"
         yield from check_requirement(requirement, at, allowed, lenient=lenient)
@@ -72,9 +74,9 @@ def check_term(
 
 
 def check_requirement(
-    requirement: NodeSelectorRequirement, path: str, allowed: Allowances, *, lenient: bool
+    requirement: NodeSelectorRequirement, path: str, allowed: FeatureGates, *, lenient: bool
 ) -> Iterator[FieldError]:
-    """What is wrong with one requirement on a label."""
+    """Errors of one label requirement."""
     values = requirement.values or ()
     yield from _check_operator(requirement, values, path, allowed)
     for problem in names.label_key_problems(requirement.key):
@@ -90,40 +92,33 @@ def _check_operator(
     requirement: NodeSelectorRequirement,
     values: Collection[str],
     path: str,
-    allowed: Allowances,
+    allowed: FeatureGates,
 ) -> Iterator[FieldError]:
-    operator = requirement.operator
-    if operator in ("In", "NotIn"):
-        if not values:
-            yield fields.required(
-                f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'"
+    operator = operators.affinity(requirement.operator)
+    if operator is None or not operator.is_on(allowed):
+        yield fields.invalid_name(f"{path}.operator", requirement.operator, _NOT_AN_OPERATOR)
+        return
+    if not operator.takes(len(values)):
+        yield _wrong_count(operator, f"{path}.values")
+    # Upstream leaves integers to the scheduler, and so do we.
+    if operator.kind == "semver":
+        for index, value in enumerate(values):
+            wrong = version_problem(value)
+            if wrong is not None:
+                yield fields.invalid(f"{path}.values[{index}]", value, wrong)
+
+
+def _wrong_count(operator: Operator, path: str) -> FieldError:
+    alike = " or ".join(f"'{name}'" for name in operators.siblings(operator, operators.AFFINITY))
+    match operator.arity:
+        case operators.NONE:
+            return fields.forbidden(path, f"may not be specified when `operator` is {alike}")
+        case operators.SOME:
+            return fields.required(path, f"must be specified when `operator` is {alike}")
+        case _:
+            return fields.required(
+                path, f"must be specified single value when `operator` is {alike}"
             )
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
-            yield fields.forbidden(
-                f"{path}.values",
-                "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-            )
-    elif operator in ("Gt", "Lt"):
-        if len(values) != 1:
-            yield _single(f"{path}.values", "'Lt' or 'Gt'")
-    elif operator in SEMVER and allowed.semver:
-        yield from _check_versions(values, f"{path}.values")
-    else:
-        yield fields.invalid_name(f"{path}.operator", operator, _NOT_AN_OPERATOR)
-
-
-def _check_versions(values: Collection[str], path: str) -> Iterator[FieldError]:
-    if len(values) != 1:
-        yield _single(path, "'SemverLt' or 'SemverGt' or 'SemverEq'")
-    for index, value in enumerate(values):
-        wrong = version_problem(value)
-        if wrong is not None:
-            yield fields.invalid(f"{path}[{index}]", value, wrong)
-
-
-def _single(path: str, operators: str) -> FieldError:
-    return fields.required(path, f"must be specified single value when `operator` is {operators}")
 
 
 def _check_field(requirement: NodeSelectorRequirement, path: str) -> Iterator[FieldError]:

@@ -1,32 +1,32 @@
-"""Rules that are legal and surely not what their author means, each with the way out."""
+"""Warnings: rules that are valid but cannot be what their author means, each with a fix."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from extender.match import integers
+from extender.match import integers, operators
+from extender.match.operators import Relation
 from extender.match.taints import NO_EXECUTE
 from extender.match.versions import go_quote
 from extender.model.core_v1 import NodeAffinity, Toleration
 from extender.model.storage_v1 import VolumeNodeAffinity
 from extender.review import term_pitfalls, version_pitfalls
-from extender.review.allowances import SEMVER
 from extender.review.subjects import Carrier
 
-# What the API server passes on of one warning.
+# The API server truncates longer warnings.
 _MAX_LENGTH: Final = 256
 _MAX_WORD: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Pitfall:
-    """A field, and a sentence about it."""
+    """A warning about a field."""
 
     field: str
     text: str
 
     def __str__(self) -> str:
-        """The sentence with its path, which loses its beginning where both are too long."""
+        """The warning with its path; a path that is too long loses its beginning."""
         room = max(_MAX_LENGTH - len(self.text) - len(": "), len("..."))
         field = self.field
         shown = field if len(field) <= room else "..." + field[len(field) - room + 3 :]
@@ -34,7 +34,7 @@ class Pitfall:
 
 
 def find(carriers: tuple[Carrier, ...], old: Mapping[str, Carrier]) -> Iterator[Pitfall]:
-    """The pitfalls of rules that the old state of the object does not have."""
+    """Warnings about rules that the old object does not have."""
     kept = _kept_from_eviction(carriers)
     for carrier in carriers:
         before = old.get(carrier.path)
@@ -70,7 +70,7 @@ def _of_tolerations(
 
 
 def _kept_from_eviction(carriers: tuple[Carrier, ...]) -> frozenset[str]:
-    """The keys of NoExecute taints that native tolerations speak of; "" for all of them."""
+    """The keys of native tolerations for NoExecute; "" stands for all keys."""
     return frozenset(
         rule.key
         for carrier in carriers
@@ -81,7 +81,7 @@ def _kept_from_eviction(carriers: tuple[Carrier, ...]) -> frozenset[str]:
 
 
 def _is_evicted(toleration: Toleration, kept: frozenset[str]) -> bool:
-    """Whether it speaks of NoExecute taints, and no native toleration does so of the same."""
+    """Whether it is for NoExecute taints and no native toleration covers its key."""
     speaks = toleration.effect == NO_EXECUTE or (
         bool(toleration.expression) and toleration.toleration_seconds is not None
     )
@@ -97,10 +97,10 @@ def _way_to_stay(toleration: Toleration) -> str:
 
 
 def _lowest_bounds(rules: tuple[Toleration, ...]) -> Mapping[tuple[str, str], int]:
-    """The lowest bound of Gt for each key and effect."""
+    """The lowest `Gt` bound for each key and effect."""
     lowest: dict[tuple[str, str], int] = {}
     for rule in rules:
-        bound = integers.canonical(rule.value) if rule.operator == "Gt" else None
+        bound = _bound(rule, "above")
         if bound is not None and not rule.expression:
             at = (rule.key, rule.effect)
             lowest[at] = min(bound, lowest.get(at, bound))
@@ -108,26 +108,34 @@ def _lowest_bounds(rules: tuple[Toleration, ...]) -> Mapping[tuple[str, str], in
 
 
 def _of_value(toleration: Toleration, lower: int | None) -> Iterator[str]:
-    value = toleration.value
-    if toleration.operator == "Lt":
-        bound = integers.canonical(value)
-        if bound is not None and bound <= 0:
-            yield (
-                f"no taint can have a value below {bound}, so this never matches: use a larger"
-                " bound, or Exists"
-            )
-        elif bound is not None and lower is not None and lower < bound:
-            # Unlike requirements of a term, tolerations cannot make a range together.
-            yield (
-                f"tolerations are alternatives, so Gt {lower} and Lt {bound} tolerate every number:"
-                f" use an expression with int(taint.value) > {lower} && int(taint.value) < {bound}"
-            )
-    elif toleration.operator in SEMVER:
-        yield from version_pitfalls.of_value(toleration.key, toleration.operator, value)
+    upper = _bound(toleration, "below")
+    if upper is not None and upper <= 0:
+        yield (
+            f"no taint can have a value below {upper}, so this never matches: use a larger"
+            " bound, or Exists"
+        )
+    elif upper is not None and lower is not None and lower < upper:
+        # Unlike requirements of a term, tolerations cannot make a range together.
+        yield (
+            f"tolerations are alternatives, so Gt {lower} and Lt {upper} tolerate every number:"
+            f" use an expression with int(taint.value) > {lower} && int(taint.value) < {upper}"
+        )
+    operator = operators.toleration(toleration.operator)
+    if operator is not None and operator.kind == "semver":
+        yield from version_pitfalls.of_value(toleration.key, operator, toleration.value)
+
+
+def _bound(rule: Toleration, relation: Relation) -> int | None:
+    """The integer that a rule compares taints to, if that is how it compares."""
+    operator = operators.toleration(rule.operator)
+    comparison = operator.comparison if operator is not None else None
+    if comparison is None or (comparison.kind, comparison.relation) != ("integer", relation):
+        return None
+    return integers.canonical(rule.value)
 
 
 def _word(text: str) -> str:
-    """Foreign text, short and on one line."""
+    """Untrusted text, shortened and on one line."""
     short = text if len(text) <= _MAX_WORD else f"{text[:_MAX_WORD]}..."
     quoted = go_quote(short)
     return short if quoted == f'"{short}"' else quoted

@@ -1,4 +1,4 @@
-"""Where the rules of an object stand: its carriers, each with the path of its field."""
+"""The carriers of an object's rules: native fields and annotations, each with its path."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Rules = tuple[Toleration, ...] | NodeAffinity | VolumeNodeAffinity
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """A native field or an annotation; `problem` is why an annotation has no rules."""
+    """A native field or an annotation; `problem` is why an annotation cannot be read."""
 
     path: str
     rules: Rules | None
@@ -29,7 +29,7 @@ class Carrier:
 
 
 def read(ruled: Ruled, settings: Settings) -> tuple[Carrier, ...]:
-    """The carriers of an object that are there, in the order in which upstream judges."""
+    """The carriers of an object, in the order in which upstream validates."""
     if isinstance(ruled, RuledVolume):
         return tuple(_of_volume(ruled, settings))
     pod, path = _pod(ruled)
@@ -56,7 +56,7 @@ def terms(found: tuple[Carrier, ...]) -> Iterator[NodeSelectorTerm]:
 
 
 def _pod(ruled: RuledPod | Workload | CronJob) -> tuple[RuledPod | None, str]:
-    """The pod or template of an object, and the path to it."""
+    """The pod or pod template of an object, and its path."""
     match ruled:
         case RuledPod():
             return ruled, ""

@@ -1,26 +1,27 @@
-"""Terms of node affinities that can never match, though the API server takes them."""
+"""Warnings about node affinity terms that the API server accepts but that never match."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from extender.match import integers, versions
+from extender.match import operators, versions
+from extender.match.findings import Kind
+from extender.match.operators import Relation
 from extender.match.selectors import is_label_value
 from extender.model.core_v1 import NodeAffinity, NodeSelectorRequirement, NodeSelectorTerm
 from extender.model.storage_v1 import VolumeNodeAffinity
 from extender.review import version_pitfalls
-from extender.review.allowances import SEMVER
 
 REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 
-# A path and a sentence.
+# A path and a message.
 Remark = tuple[str, str]
 
 _MAX_SHOWN: Final = 40
 
 
 def of_affinity(affinity: NodeAffinity | VolumeNodeAffinity, path: str) -> Iterator[Remark]:
-    """What is odd about its terms."""
+    """Warnings about its terms."""
     of_pod = isinstance(affinity, NodeAffinity)
     required = f"{path}.{REQUIRED if of_pod else 'required'}.nodeSelectorTerms"
     terms = affinity.required.node_selector_terms if affinity.required else None
@@ -47,17 +48,21 @@ def _of_term(term: NodeSelectorTerm, path: str) -> Iterator[Remark]:
 def _of_value(requirement: NodeSelectorRequirement, value: str) -> Iterator[str]:
     if not is_label_value(value):
         yield f"{_shown(value)} can be no label, so the term never matches: {_way_out(value)}"
-    elif requirement.operator in ("Gt", "Lt"):
-        bound = integers.signed(value)
-        if bound is None:
-            yield f"{_shown(value)} is no integer, so the term never matches: write a whole number"
-        elif requirement.operator == "Lt" and bound <= 0:
-            yield (
-                f"no label can have a value below {bound}, so the term never matches: use a larger"
-                " bound"
-            )
-    elif requirement.operator in SEMVER:
-        yield from version_pitfalls.of_value(requirement.key, requirement.operator, value)
+        return
+    operator = operators.affinity(requirement.operator)
+    if operator is None or operator.comparison is None:
+        return
+    if operator.kind == "semver":
+        yield from version_pitfalls.of_value(requirement.key, operator, value)
+        return
+    bound: Any = operator.comparison.parse(value)
+    if bound is None:
+        yield f"{_shown(value)} is no integer, so the term never matches: write a whole number"
+    elif operator.comparison.relation == "below" and bound <= 0:
+        yield (
+            f"no label can have a value below {bound}, so the term never matches: use a larger"
+            " bound"
+        )
 
 
 def _way_out(value: str) -> str:
@@ -75,27 +80,25 @@ def _shown(value: str) -> str:
 
 
 def _of_ranges(expressions: Sequence[NodeSelectorRequirement], path: str) -> Iterator[Remark]:
-    yield from _of_bounds(expressions, path, ("Gt", "Lt"), integers.signed, 1)
-    yield from _of_bounds(expressions, path, ("SemverGt", "SemverLt"), versions.parse, 0)
+    yield from _of_bounds(expressions, path, "integer", 1)
+    yield from _of_bounds(expressions, path, "semver", 0)
 
 
 def _of_bounds(
     expressions: Sequence[NodeSelectorRequirement],
     path: str,
-    operators: tuple[str, str],
-    parse: Callable[[str], Any],
+    kind: Kind,
     gap: int,
 ) -> Iterator[Remark]:
-    """Bounds on one label that leave nothing between them; integers leave out the bounds."""
-    above, below = operators
+    """Bounds on one label with nothing between them; integers need a `gap` of 1."""
     lowest: dict[str, Any] = {}
     for requirement in expressions:
-        bound = _bound(requirement, above, parse)
+        bound = _bound(requirement, kind, "above")
         if bound is not None:
             key = requirement.key
             lowest[key] = max(bound, lowest.get(key, bound))
     for index, requirement in enumerate(expressions):
-        upper = _bound(requirement, below, parse)
+        upper = _bound(requirement, kind, "below")
         lower = lowest.get(requirement.key)
         if upper is None or lower is None:
             continue
@@ -111,8 +114,10 @@ def _of_bounds(
             )
 
 
-def _bound(requirement: NodeSelectorRequirement, operator: str, parse: Callable[[str], Any]) -> Any:
-    values = requirement.values or ()
-    if requirement.operator != operator or len(values) != 1:
+def _bound(requirement: NodeSelectorRequirement, kind: Kind, relation: Relation) -> Any:
+    """The value that a requirement compares labels to, if that is how it compares."""
+    operator, values = operators.affinity(requirement.operator), requirement.values or ()
+    comparison = operator.comparison if operator is not None else None
+    if comparison is None or (comparison.kind, comparison.relation) != (kind, relation):
         return None
-    return parse(values[0])
+    return comparison.parse(values[0]) if len(values) == 1 else None

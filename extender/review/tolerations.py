@@ -1,34 +1,38 @@
-"""Are tolerations well-formed? Upstream's rule with the operators and expressions of the KEPs.
+"""Validates tolerations: upstream's rules plus the operators and expressions of the KEPs.
 
-The order of the errors is upstream's, and so is where an error is reported: a bad value of
-`Equal` or `Exists` is found under `operator`.
+The order and the paths of the errors are upstream's: a bad value of `Equal` or `Exists` is
+reported under `operator`.
 """
 
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from extender.match import operators
 from extender.match.cel.faults import CompileError, TooComplexError
 from extender.match.cel.program import MAX_BYTES
+from extender.match.gates import COMPARISON_GATE, FeatureGates
 from extender.match.integers import parse_int_problem
 from extender.match.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
 from extender.match.versions import version_problem
 from extender.model.core_v1 import Toleration
 from extender.review import fields, names
-from extender.review.allowances import COMPARISONS, SEMVER, Allowances
 from extender.review.fields import FieldError
 
-# Why an expression can never match; None if it can be evaluated.
+# Compiles an expression: the error, or None.
 Compiled = Callable[[str], CompileError | None]
 
 _EFFECTS: Final = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
-_OPERATORS: Final = ("Equal", "Exists")
+_UNGATED: Final = tuple(each.name for each in operators.TOLERATION.values() if not each.gate)
+_COMPARING: Final = tuple(
+    each.name for each in operators.TOLERATION.values() if each.gate == COMPARISON_GATE
+)
 _NOT_CANONICAL: Final = "must be a valid decimal integer in canonical form"
 
 
 def check(
-    toleration: Toleration, path: str, allowed: Allowances, compiled: Compiled
+    toleration: Toleration, path: str, allowed: FeatureGates, compiled: Compiled
 ) -> Iterator[FieldError]:
-    """What is wrong with one toleration."""
+    """Errors of one toleration."""
     if toleration.expression:
         yield from _check_expression(toleration, f"{path}.expression", allowed, compiled)
         return
@@ -53,34 +57,36 @@ def check(
         yield fields.unsupported(f"{path}.effect", toleration.effect, _EFFECTS)
 
 
-def needs_compiling(toleration: Toleration, allowed: Allowances) -> bool:
-    """Whether the verdict on a toleration takes the compiler."""
+def needs_compiling(toleration: Toleration, allowed: FeatureGates) -> bool:
+    """Whether the expression of a toleration must be compiled."""
     return bool(toleration.expression) and allowed.cel and _stands_alone(toleration)
 
 
-def _check_value(toleration: Toleration, path: str, allowed: Allowances) -> Iterator[FieldError]:
-    operator, value = toleration.operator, toleration.value
-    if operator in ("", "Equal"):
-        problems = list(names.label_value_problems(value))
-        if problems:
-            yield fields.invalid(f"{path}.operator", value, ";".join(problems))
-    elif operator == "Exists":
-        if value:
-            yield fields.invalid(
-                f"{path}.operator", value, "value must be empty when `operator` is 'Exists'"
-            )
-    elif operator in COMPARISONS:
-        if allowed.comparisons:
+def _check_value(toleration: Toleration, path: str, allowed: FeatureGates) -> Iterator[FieldError]:
+    name, value = toleration.operator, toleration.value
+    operator = operators.toleration(name)
+    if operator is None or not operator.is_on(allowed):
+        # Upstream names Lt and Gt only to somebody who has used one of them.
+        known = (*_UNGATED, *(_COMPARING if name in _COMPARING else ()))
+        yield fields.unsupported(f"{path}.operator", name, known)
+        return
+    match operator.kind:
+        case "integer":
             for problem in _integer_problems(value):
                 yield fields.invalid(f"{path}.value", value, problem)
-        else:
-            yield fields.unsupported(f"{path}.operator", operator, (*_OPERATORS, "Lt", "Gt"))
-    elif operator in SEMVER and allowed.semver:
-        wrong = version_problem(value)
-        if wrong is not None:
-            yield fields.invalid(f"{path}.value", value, wrong)
-    else:
-        yield fields.unsupported(f"{path}.operator", operator, _OPERATORS)
+        case "semver":
+            wrong = version_problem(value)
+            if wrong is not None:
+                yield fields.invalid(f"{path}.value", value, wrong)
+        case "string" if operator.arity == operators.NONE:
+            if value:
+                yield fields.invalid(
+                    f"{path}.operator", value, f"value must be empty when `operator` is '{name}'"
+                )
+        case "string":
+            problems = list(names.label_value_problems(value))
+            if problems:
+                yield fields.invalid(f"{path}.operator", value, ";".join(problems))
 
 
 def _integer_problems(text: str) -> Iterator[str]:
@@ -94,13 +100,13 @@ def _integer_problems(text: str) -> Iterator[str]:
 
 
 def _is_canonical(text: str) -> bool:
-    """The form alone; whether it is within 64 bits is another question."""
+    """Checks the form only, not the range."""
     digits = text.removeprefix("-")
     return text == "0" or (digits.isascii() and digits.isdigit() and digits[0] != "0")
 
 
 def _check_expression(
-    toleration: Toleration, path: str, allowed: Allowances, compiled: Compiled
+    toleration: Toleration, path: str, allowed: FeatureGates, compiled: Compiled
 ) -> Iterator[FieldError]:
     expression = toleration.expression
     if not allowed.cel:

@@ -1,10 +1,10 @@
-"""Is an object well-formed, and does it say what its author means?
+"""Validates objects: errors that refuse them, and warnings about probable mistakes.
 
-The same function for the webhook, the command line and whoever else asks. Errors are upstream's:
-rule, order, path and text. Warnings are about what is legal and surely wrong.
+The webhook and the command line share it. Errors are upstream's: rule, order, path and text.
+Warnings are about rules that are valid but surely wrong.
 
-A rule that the old state of the object has in the same carrier is not judged again, so that any
-object can be changed in other respects, and what is wrong can always be taken away.
+A rule that the old object has in the same carrier is not validated again. So an object can always
+be changed in other respects, and a bad rule can always be removed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,22 +14,21 @@ from typing import Final
 
 from extender.framework.interface import Settings
 from extender.match.cel.faults import CompileError, TooComplexError
+from extender.match.gates import FeatureGates
 from extender.model.core_v1 import NodeAffinity, Toleration
 from extender.model.storage_v1 import VolumeNodeAffinity
 from extender.model.workloads import Ruled
 from extender.review import allowances, fields, node_selectors, pitfalls, subjects, tolerations
-from extender.review.allowances import Allowances
 from extender.review.fields import FieldError
 from extender.review.pitfalls import Pitfall
 from extender.review.subjects import Carrier
 from extender.review.term_pitfalls import PREFERRED, REQUIRED
 from extender.review.tolerations import Compiled
 
-# Of thousands of bad rules in one object the first are told: an answer must not grow to many
-# times the size of what was asked.
+# Only the first errors are reported: a response must not be many times larger than its request.
 MAX_ERRORS: Final = 100
 MAX_WARNINGS: Final = 20
-# Characters of expressions in one object: compiling as many takes some seconds.
+# Characters of all expressions in one object; compiling this many takes some seconds.
 MAX_EXPRESSIONS: Final = 65_536
 _TOO_MUCH: Final = TooComplexError(
     f"too complex, the expressions of one object may have {MAX_EXPRESSIONS} characters in all"
@@ -39,14 +38,14 @@ _SHOWN_TEXT: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What there is to say about an object; refused if there are errors."""
+    """Errors and warnings about an object; errors refuse it."""
 
     errors: tuple[FieldError, ...] = ()
     warnings: tuple[Pitfall, ...] = ()
 
 
 class Review:
-    """One object with its old state, if it has one, read and ready to be judged."""
+    """One object, with its old state if there is one, ready for validation."""
 
     def __init__(self, new: Ruled, old: Ruled | None, settings: Settings) -> None:
         self._settings = settings
@@ -60,7 +59,7 @@ class Review:
         )
 
     def expressions(self) -> tuple[str, ...]:
-        """The expressions that `report` will ask the compiler about."""
+        """The expressions that `report` will compile."""
         wanted = dict.fromkeys(
             toleration.expression
             for carrier, rules in subjects.tolerations(self._carriers)
@@ -73,7 +72,7 @@ class Review:
         )
 
     def report(self, compiled: Compiled) -> Report:
-        """Every error and warning, up to a limit."""
+        """All errors and warnings, up to a limit."""
         within = frozenset(self.expressions())
 
         def affordable(expression: str) -> CompileError | None:
@@ -115,12 +114,12 @@ class Review:
 
 
 def check(new: Ruled, old: Ruled | None, settings: Settings) -> Report:
-    """Judge an object here and now, compiling what there is to compile."""
+    """Validate an object, and compile its expressions synchronously."""
     return Review(new, old, settings).report(settings.programs.failure)
 
 
 def _check_affinity(
-    rules: NodeAffinity, old: Carrier | None, path: str, allowed: Allowances
+    rules: NodeAffinity, old: Carrier | None, path: str, allowed: FeatureGates
 ) -> Iterator[FieldError]:
     known = old.rules if old is not None and isinstance(old.rules, NodeAffinity) else NodeAffinity()
     if rules.required is not None:
@@ -133,7 +132,7 @@ def _check_affinity(
 
 
 def _check_volume(
-    rules: VolumeNodeAffinity, old: Carrier | None, path: str, allowed: Allowances
+    rules: VolumeNodeAffinity, old: Carrier | None, path: str, allowed: FeatureGates
 ) -> Iterator[FieldError]:
     known = old.rules if old is not None else None
     if rules.required is not None:

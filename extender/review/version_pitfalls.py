@@ -1,4 +1,4 @@
-"""Versions in rules that do not compare as their author thinks."""
+"""Warnings about versions that do not compare as their author expects."""
 
 import re
 from collections.abc import Iterator
@@ -7,9 +7,10 @@ from typing import Final
 from semver import Version
 
 from extender.match import versions
+from extender.match.operators import Operator, Relation
 from extender.match.selectors import is_label_value
 
-# What is honestly unfinished; anything else behind a "-" is the suffix of a distribution.
+# Real pre-releases; anything else after a "-" is the suffix of a distribution.
 _UNFINISHED: Final = re.compile(
     r"(?:alpha|beta|rc|pre|preview|dev|snapshot|canary|nightly|unstable)[0-9]*", re.IGNORECASE
 )
@@ -17,11 +18,12 @@ _LOWEST: Final = Version(0, 0, 0, "0")
 _MAX_SHOWN: Final = 40
 
 
-def of_value(key: str, operator: str, value: str) -> Iterator[str]:
-    """What is odd about the version of a rule; nothing if it is none at all."""
+def of_value(key: str, operator: Operator, value: str) -> Iterator[str]:
+    """Warnings about the version of a rule; none if it is not a version."""
     version = versions.parse(value)
-    if version is None:
+    if version is None or operator.comparison is None:
         return
+    relation = operator.comparison.relation
     spelled = str(version.replace(build=None))
     shown = _cut(spelled)
     if version.build is not None:
@@ -30,16 +32,16 @@ def of_value(key: str, operator: str, value: str) -> Iterator[str]:
             f" compared: write {shown}"
         )
     release = f"{version.major}.{version.minor}.{version.patch}"
-    if operator == "SemverEq" and not is_label_value(spelled):
+    if relation == "equal" and not is_label_value(spelled):
         yield (
             f"no label or taint can spell {shown}, so this never matches: leave out what follows"
             " the numbers, or use SemverGt and SemverLt"
         )
-    elif operator == "SemverLt" and version <= _LOWEST:
+    elif relation == "below" and version <= _LOWEST:
         yield f"no version is below {shown}, so this never matches: use a later one"
     elif version.prerelease is None:
         if "kernel" in key.lower():
-            yield from _of_release(operator, version, release)
+            yield from _of_release(relation, version, release)
     elif _has_suffix(version.prerelease):
         yield (
             f"{shown} is a pre-release: it is below {release}, and its suffix is compared as text"
@@ -47,8 +49,8 @@ def of_value(key: str, operator: str, value: str) -> Iterator[str]:
         )
 
 
-def _of_release(operator: str, version: Version, release: str) -> Iterator[str]:
-    if operator == "SemverEq":
+def _of_release(relation: Relation, version: Version, release: str) -> Iterator[str]:
+    if relation == "equal":
         later = f"{version.major}.{version.minor}.{version.patch + 1}"
         way_out = f"use SemverGt {release}-0 and SemverLt {later}-0 in one term"
     else:

@@ -9,7 +9,7 @@ from prometheus_client.aiohttp import make_aiohttp_handler
 
 from extender import __version__
 from extender.cluster.source import ClusterSource
-from extender.server import explain_door
+from extender.server import explain as explain_door
 from extender.server.status import Callers, Readiness
 
 Handler = Callable[[web.Request], Awaitable[web.Response]]

@@ -1,5 +1,7 @@
 """What the operator's door tells: readiness, and who called."""
 
+import time
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -40,50 +42,57 @@ class Caller:
     """One client of the scheduler listener."""
 
     remote: str
-    user_agent: str
+    user_agent: bytes
     verb: str
     mode: str
     certificate: str | None  # whom its client certificate names
     calls: int = 0
-    last: datetime | None = None
+    last: float = 0.0  # seconds since 1970
 
 
 class Callers:
     """Who called, when and in which mode; the longest silent are forgotten first."""
 
-    def __init__(self, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(self, now: Callable[[], float] = time.time) -> None:
         self._now = now
         self._started = now()
-        self._callers: dict[tuple[str, str, str, str, str | None], Caller] = {}
+        self._callers: OrderedDict[tuple[str, bytes, str, str, str | None], Caller] = OrderedDict()
 
     def record(
-        self, remote: str, user_agent: str, verb: str, mode: str, certificate: str | None = None
+        self, remote: str, user_agent: bytes, verb: str, mode: str, certificate: str | None = None
     ) -> None:
         """Note one call."""
         key = (remote, user_agent[:200], verb, mode, certificate and certificate[:200])
-        caller = self._callers.pop(key, None) or Caller(*key)
+        caller = self._callers.get(key)
+        if caller is None:
+            caller = self._callers[key] = Caller(*key)
+            if len(self._callers) > MAX_CALLERS:
+                self._callers.popitem(last=False)
+        else:
+            self._callers.move_to_end(key)  # the newest stands last
         caller.calls += 1
         caller.last = self._now()
-        self._callers[key] = caller  # the newest stands last
-        if len(self._callers) > MAX_CALLERS:
-            del self._callers[next(iter(self._callers))]
 
     def document(self, cluster: str) -> dict[str, object]:
         """The page that `/status` shows."""
         return {
             "version": __version__,
-            "startedAt": self._started.isoformat(timespec="milliseconds"),
+            "startedAt": _moment(self._started),
             "cluster": cluster,
             "callers": [
                 {
                     "remote": caller.remote,
-                    "userAgent": caller.user_agent,
+                    "userAgent": caller.user_agent.decode(errors="replace"),
                     "certificate": caller.certificate,
                     "verb": caller.verb,
                     "mode": caller.mode,
                     "calls": caller.calls,
-                    "last": caller.last.isoformat(timespec="milliseconds") if caller.last else None,
+                    "last": _moment(caller.last),
                 }
                 for caller in reversed(self._callers.values())
             ],
         }
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

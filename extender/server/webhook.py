@@ -19,9 +19,10 @@ from extender.metrics import Metrics
 from extender.review import admission
 from extender.review.admission import AdmissionRequest
 from extender.review.validation import Report
-from extender.server import bodies, doors
-from extender.server.doors import STATUS_OF_FAULT, Door
-from extender.server.expressions import Expressions
+from extender.server import bodies, reply
+from extender.server.drain import Owed
+from extender.server.refusal import STATUS_OF_FAULT
+from extender.verbs.cel_budget import CelBudget
 
 log = logging.getLogger("leeway.admission")
 
@@ -34,15 +35,15 @@ MAX_BYTES: Final = 16 * 1024 * 1024
 INLINE_BYTES: Final = 32 * 1024
 
 
-class AdmissionDoor(Door):
+class AdmissionDoor(Owed):
     """Answers the API server."""
 
     def __init__(
-        self, settings: Settings, expressions: Expressions, *, limits: Limits, metrics: Metrics
+        self, settings: Settings, cel: CelBudget, *, limits: Limits, metrics: Metrics
     ) -> None:
         super().__init__()
         self._settings = settings
-        self._expressions = expressions
+        self._cel = cel
         self._limits = replace(limits, request_bytes=min(limits.request_bytes, MAX_BYTES))
         self._metrics = metrics
 
@@ -53,7 +54,7 @@ class AdmissionDoor(Door):
         return app
 
     async def _handle(self, request: web.Request) -> web.Response:
-        return await self._answering(self._respond(request))
+        return await reply.owed(self, self._respond(request))
 
     async def _respond(self, request: web.Request) -> web.Response:
         try:
@@ -70,11 +71,11 @@ class AdmissionDoor(Door):
         return web.Response(body=answer, content_type="application/json")
 
     async def _report(self, asked: AdmissionRequest, *, large: bool) -> Report:
-        do = self._expressions.aside if large else _at_once
+        do = self._cel.in_thread if large else _at_once
         review = await do(lambda: admission.judged(asked, self._settings))
         if review is None:
             return Report()
-        compiled = await self._expressions.compiled(await do(review.expressions))
+        compiled = await self._cel.compiled(await do(review.expressions))
         return await do(lambda: review.report(compiled))
 
     def _note(self, asked: AdmissionRequest, report: Report, seconds: float) -> None:
@@ -104,9 +105,9 @@ class AdmissionDoor(Door):
 
     def _refuse(self, request: web.Request, status: HTTPStatus, sentence: str) -> web.Response:
         self._metrics.admissions.labels("", "", status.value).inc()
-        fields = {"code": status.value, "remote": doors.remote(request), "error": sentence[:300]}
+        fields = {"code": status.value, "remote": reply.remote(request), "error": sentence[:300]}
         log.warning("admission", extra={"fields": fields})
-        return doors.refusal(request, status, sentence)
+        return reply.refusal(request, status, sentence)
 
 
 async def _at_once(work: Callable[[], T]) -> T:

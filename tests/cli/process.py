@@ -20,6 +20,7 @@ from extender import cli
 
 ON_FREE_PORTS = ("--scheduler-listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0")
 SCRIPT = str(Path(sys.executable).with_name("leeway"))
+KUBECTL_SCRIPT = str(Path(sys.executable).with_name("kubectl-leeway"))
 MODULE = (sys.executable, "-m", "extender")
 
 

@@ -41,7 +41,7 @@ def test_the_output_of_the_page_is_real(command: str, output: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "code"),
     [
-        pytest.param("ignorable: false", "ignorable: false", 0, id="nothing is wrong"),
+        pytest.param("ignorable: false", "ignorable: false", 0, id="no problems found"),
         pytest.param("ignorable: false", "ignorable: true", 1, id="an error"),
         pytest.param("weight: 3", "weight: 1", 3, id="a warning"),
         pytest.param("weight: 3", "weight: [", 2, id="no YAML"),
@@ -106,12 +106,10 @@ def test_no_color(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        pytest.param([], "nothing to look at: give a FILE", id="nothing"),
+        pytest.param([], "nothing to check: give a FILE", id="nothing"),
         pytest.param(["missing.yaml"], "missing.yaml: cannot be read", id="no such file"),
-        pytest.param(["configmap/x"], "there is no cluster to ask", id="a ConfigMap of no cluster"),
-        pytest.param(
-            [EXAMPLE, "--as", "jane"], "there is no cluster to ask", id="rights in no cluster"
-        ),
+        pytest.param(["configmap/x"], "doctor: no cluster", id="a ConfigMap of no cluster"),
+        pytest.param([EXAMPLE, "--as", "jane"], "doctor: no cluster", id="rights in no cluster"),
         pytest.param(
             ["--kubeconfig", "missing"], "missing does not exist", id="no such kubeconfig"
         ),
@@ -174,7 +172,7 @@ async def test_the_config_maps_of_a_cluster(cluster: ScriptedServer, tmp_path: P
     ended = await asked(cluster, tmp_path, *MAPS)
 
     assert (ended.code, ended.err) == (0, "")
-    assert ended.out.splitlines()[-1] == "nothing is wrong"
+    assert ended.out.splitlines()[-1] == "no problems found"
     assert len(cluster.reviews) == 15
 
 

@@ -148,7 +148,7 @@ def test_foreign_text_does_not_paint_the_terminal(tmp_path: Path) -> None:
     ("arguments", "problem"),
     [
         ((), "which pod? Give a file, '-', or -n NAMESPACE POD"),
-        (("nowhere.yaml",), "nowhere.yaml: there is no such file; a pod of the cluster is named"),
+        (("nowhere.yaml",), "nowhere.yaml: no such file; to name a pod of the cluster"),
         ((EXAMPLE[0],), "which cluster? Give --cluster PATH or --kubeconfig FILE"),
         (("-n", "shop", "x"), "which cluster? Give --cluster PATH or --kubeconfig FILE"),
         (
@@ -161,16 +161,16 @@ def test_foreign_text_does_not_paint_the_terminal(tmp_path: Path) -> None:
         ),
         (
             (PODS, "--cluster", CLUSTER),
-            f"{PODS}: holds deployment/web, statefulset/db, pod/anything; choose one:"
+            f"{PODS}: contains deployment/web, statefulset/db, pod/anything; choose one:"
             f" leeway explain -f {PODS} NAME",
         ),
         (
             ("-f", PODS, "x", "--cluster", CLUSTER),
-            f"{PODS}: there is no x in it, only deployment/web, statefulset/db, pod/anything",
+            f"{PODS}: contains no x, only deployment/web, statefulset/db, pod/anything",
         ),
         (
             (EXAMPLE[2], "--cluster", CLUSTER),
-            f"{EXAMPLE[2]}: there is no pod in it, nor a workload; known are Pod, PodTemplate,",
+            f"{EXAMPLE[2]}: contains no pod and no workload; supported kinds: Pod, PodTemplate,",
         ),
         ((*EXAMPLE, "--node", "spot-gld"), "node 'spot-gld' is not in the cluster; did you mean"),
         ((EXAMPLE[0], "--cluster", "nowhere"), "nowhere: cannot be read: No such file"),

@@ -139,5 +139,9 @@ def test_a_log_that_is_gone_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(sys, "stderr", stream)
     logs.set_up(Logging())
     stream.close()
+    complaints = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", complaints)
 
     logging.getLogger("leeway").info("said to nobody")
+
+    assert complaints.getvalue() == ""  # where logging would print a traceback of its own

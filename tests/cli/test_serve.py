@@ -70,7 +70,7 @@ def test_it_serves_a_cluster_from_files(tmp_path: Path, command: tuple[str, ...]
     assert re.fullmatch(LISTENING.format("scheduler", "http"), server.lines[0])
     assert re.fullmatch(LISTENING.format("ops", "http"), server.lines[1])
     assert names(answer) == ["plain-node"]
-    assert scores == [{"Host": "plain-node", "Score": 0}]
+    assert scores == []  # no node is better than another
     assert ready == (200, "ok")
     assert json.loads(status)["cluster"] == f"1 nodes from {file}"
     assert code == 0
@@ -353,7 +353,7 @@ def test_sighup_reads_the_cluster_again_and_a_bad_file_keeps_the_old_one(tmp_pat
         before = names(server.ask("filter", both))
         file.write_text("kind: [")
         server.signal(signal.SIGHUP)
-        until(lambda: "reload failed, the old cluster stays" in server.logged())
+        until(lambda: "reload failed, keeping the old cluster" in server.logged())
         kept = names(server.ask("filter", both))
         cluster(tmp_path, "new-node")
         server.signal(signal.SIGHUP)
@@ -380,7 +380,7 @@ def test_deep_nonsense_in_a_reload_keeps_the_old_cluster(tmp_path: Path) -> None
     with serving(tmp_path, "--cluster", str(file)) as server:
         file.write_text('{"kind": "Node", "metadata": {"x": ' + "[" * 900 + "]" * 900 + "}}")
         server.signal(signal.SIGHUP)
-        until(lambda: "reload failed, the old cluster stays" in server.logged())
+        until(lambda: "reload failed, keeping the old cluster" in server.logged())
         kept = names(server.ask("filter", names_request(pod_json(), "old-node")))
 
     assert kept == ["old-node"]
@@ -391,7 +391,7 @@ def test_a_json_log_has_one_line_a_request_and_no_names_of_nodes(tmp_path: Path)
     file = cluster(tmp_path, "secret-node", "plain-node")
     config = tmp_path / "config.yaml"
     config.write_text(HEAD + "profiles: [{schedulerName: x, plugins: [{name: VolumeBinding}]}]\n")
-    arguments = ("--cluster", str(file), "--log-format", "json", "--config", str(config))
+    arguments = ("-v", "--cluster", str(file), "--log-format", "json", "--config", str(config))
     with serving(tmp_path, *arguments) as server:
         pod = pod_json(name="job-7", namespace="batch")
         server.ask("filter", names_request(pod, "secret-node", "plain-node", "strange-node"))
@@ -417,14 +417,24 @@ def test_a_json_log_has_one_line_a_request_and_no_names_of_nodes(tmp_path: Path)
 
 
 def test_a_text_log_has_one_line_a_request(tmp_path: Path) -> None:
-    with serving(tmp_path) as server:
+    with serving(tmp_path, "-v") as server:
         server.ask("filter", nodes_request(pod_json(name="job-7"), node_json("secret-node")))
         server.stop()
 
     requests = [line for line in server.logged().splitlines() if " leeway.scheduler " in line]
     (line,) = requests
-    assert " info leeway.scheduler filter mode=nodes pod=default/job-7 nodes=1 passed=1 " in line
+    assert " debug leeway.scheduler filter mode=nodes pod=default/job-7 nodes=1 passed=1 " in line
     assert "secret-node" not in server.logged()
+
+
+def test_only_calls_that_went_wrong_are_logged_unless_more_is_asked_for(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        server.ask("filter", nodes_request(pod_json(), node_json("a")))
+        server.ask("filter", names_request(pod_json(), "a"))  # there is no cluster to find it in
+        server.stop()
+
+    (line,) = [line for line in server.logged().splitlines() if " leeway.scheduler " in line]
+    assert " warning leeway.scheduler filter mode=names " in line
 
 
 def test_standard_output_holds_nothing_but_the_listeners(tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
-"""`leeway version`, by each of its three names."""
+"""`leeway version`, by each of its names."""
 
 import importlib
 import platform
 
 import pytest
 
-from extender import __version__, cli
+from extender import __version__, cli, rows
 from tests.cli import process
 
 
@@ -13,13 +13,15 @@ from tests.cli import process
     "command",
     [
         pytest.param((process.SCRIPT,), id="leeway"),
+        pytest.param((process.KUBECTL_SCRIPT,), id="kubectl leeway"),
         pytest.param(process.MODULE, id="python -m extender"),
     ],
 )
-def test_the_version_of_leeway_and_of_python(command: tuple[str, ...]) -> None:
+def test_the_version_of_leeway_and_of_python_and_which_rows_run(command: tuple[str, ...]) -> None:
     ended = process.run("version", command=command)
 
-    line = f"leeway {__version__} (Python {platform.python_version()})\n"
+    about = f"Python {platform.python_version()}, {rows.IMPLEMENTATION} rows"
+    line = f"leeway {__version__} ({about})\n"
     assert ended == process.Ended(0, line, "")
 
 

@@ -263,7 +263,7 @@ async def test_a_lost_server_is_a_remark_and_the_answers_go_on() -> None:
             found = source.state()
 
     assert well == State(None, "2 nodes")
-    assert lost == State(None, "degraded, nodes not heard of for 91 s")
+    assert lost == State(None, "degraded, nodes: no contact with the API server for 91 s")
     assert age == DEGRADED_SECONDS + 1
     assert known == ["a", "b"]
     assert found == State(None, "3 nodes")
@@ -287,7 +287,10 @@ async def test_past_its_staleness_it_is_not_ready_but_knows_what_it_knew() -> No
 
     assert lost.problem is None
     assert lost.remark.count("degraded") == 2
-    assert stale.problem == "nodes not heard of for 301 s; pods not heard of for 301 s"
+    assert stale.problem == (
+        "nodes: no contact with the API server for 301 s;"
+        " pods: no contact with the API server for 301 s"
+    )
     assert known == ["a", "b"]
     assert found == State(None, "2 nodes; 1 pods")
 

@@ -17,7 +17,7 @@ def test_without_a_source_there_is_no_snapshot_and_a_way_out_is_told() -> None:
     source.reload()
 
     assert "only whole-node requests" in source.state().remark
-    assert "VolumeBinding and PodTopologySpread stand aside" in source.state().remark
+    assert "VolumeBinding and PodTopologySpread are skipped" in source.state().remark
     with pytest.raises(NotSyncedError, match="start leeway serve with --kubeconfig or --cluster"):
         source.snapshot()
 

@@ -45,14 +45,16 @@ profiles:
 - schedulerName: everything
 annotationPrefix: example.org/
 reasons: redacted
+refusals: always
 noExecute: join
 catchUp: 1s
 maxStaleness: 1m30s
 limits:
   requestBytes: 1
   annotationBytes: 2
-  celCacheEntries: 3
+  cacheBytes: 3
   bodyTimeout: 4s
+  headTimeout: 6s
   drainTimeout: 5ms
 logging: {format: json, verbosity: 2}
 """
@@ -102,10 +104,11 @@ def test_every_key_of_the_file(tmp_path: Path) -> None:
         ),
         annotation_prefix="example.org/",
         reasons="redacted",
+        refusals="always",
         no_execute="join",
         catch_up=1.0,
         max_staleness=90.0,
-        limits=Limits(1, 2, 3, 4.0, 0.005),
+        limits=Limits(1, 2, 3, 4.0, 6.0, 0.005),
         logging=Logging("json", 2),
     )
 
@@ -187,6 +190,7 @@ def test_a_kubeconfig_is_kept(tmp_path: Path) -> None:
         pytest.param(
             "--max-request-bytes", 77, {"limits": {"requestBytes": 77}}, id="--max-request-bytes"
         ),
+        pytest.param("--refusals", "needed", {"refusals": "needed"}, id="--refusals"),
         pytest.param("--max-staleness", "5s", {"maxStaleness": "5s"}, id="--max-staleness"),
         pytest.param("--catch-up", "0", {"catchUp": "0s"}, id="--catch-up"),
         pytest.param(
@@ -225,6 +229,7 @@ def test_every_flag_has_its_place_in_the_file() -> None:
         "--admission-tls-cert-file",
         "--admission-tls-private-key-file",
         "--max-request-bytes",
+        "--refusals",
         "--max-staleness",
         "--catch-up",
         "--enable-explain",
@@ -352,7 +357,7 @@ def test_every_problem_is_told_at_once_with_its_path(tmp_path: Path) -> None:
             "colour: blue",
             "colour: unknown key; known here: annotationPrefix, apiVersion, catchUp, cluster,"
             " explain, featureGates, kind, limits, listen, logging, maxStaleness, noExecute,"
-            " profiles, reasons, tls",
+            " profiles, reasons, refusals, tls",
             id="an unknown key",
         ),
         pytest.param(

@@ -17,8 +17,9 @@ def test_the_defaults_are_those_of_the_documentation() -> None:
     assert config.gates == FeatureGates(True, True, True, True)
     assert config.annotation_prefix == "scheduling.leeway/"
     assert (config.reasons, config.no_execute) == ("detailed", "narrow")
+    assert config.refusals == "needed"
     assert (config.catch_up, config.max_staleness) == (0.05, None)
-    assert config.limits == Limits(268435456, 262144, 10000, 20.0, 10.0)
+    assert config.limits == Limits(134217728, 262144, 67108864, 20.0, 5.0, 10.0)
     assert (config.logging.format, config.logging.verbosity) == ("text", 0)
 
 
@@ -42,7 +43,7 @@ def test_plugins_are_told_what_concerns_them() -> None:
         annotation_prefix="example.org/",
         reasons="redacted",
         no_execute="join",
-        limits=Limits(annotation_bytes=99),
+        limits=Limits(annotation_bytes=99, cache_bytes=1_000),
     )
 
     settings = config.settings()
@@ -50,3 +51,5 @@ def test_plugins_are_told_what_concerns_them() -> None:
     assert settings.annotation_prefix == "example.org/"
     assert settings.annotation_bytes == 99
     assert (settings.reasons, settings.no_execute) == ("redacted", "join")
+    assert settings.caches.max_bytes == 1_000
+    assert settings.programs.budget is settings.caches

@@ -1,4 +1,4 @@
-"""Programs out of Debian's packages, unpacked beside the control plane's binaries.
+"""ProgramCache out of Debian's packages, unpacked beside the control plane's binaries.
 
 A package is downloaded and unpacked, not installed: some would start a service.
 """

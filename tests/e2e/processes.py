@@ -1,4 +1,4 @@
-"""Programs as children: started, watched, stopped, killed, started again on the same port."""
+"""ProgramCache as children: started, watched, stopped, killed, started again on the same port."""
 
 import asyncio
 import os

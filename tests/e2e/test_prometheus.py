@@ -25,7 +25,7 @@ OF_THE_PROPOSALS = (
     f"rate(scheduler_plugin_execution_duration_seconds_sum{{{_OURS}}}[5m])",
 )
 # Nothing is wrong while we look, so what counts faults has nothing to count.
-MAY_BE_EMPTY = {"Watches taken up again"}
+MAY_BE_EMPTY = {"Watches started again"}
 
 
 def test_the_rules_are_sound() -> None:

@@ -3,8 +3,7 @@ import weakref
 import msgspec
 import pytest
 
-from extender.framework import node_info
-from extender.framework.node_info import Interner, LabelOf, NodeInfo, TaintSet
+from extender.framework.node_info import Interner, NodeInfo, TaintSet
 from extender.model.core_v1 import Node, NodeSpec, ObjectMeta, Taint
 from tests.builders import JSON, node_json, some_nodes, taint
 
@@ -107,23 +106,14 @@ def test_what_stands_for_taints_is_gone_with_the_last_set_that_has_them() -> Non
     assert held() is None
 
 
-def test_a_label_in_a_column() -> None:
-    nodes = some_nodes(
-        node_json("1", labels={"zone": "a"}), node_json("2"), node_json("3", labels={"zone": ""})
+def test_two_nodes_are_the_same_if_no_plugin_could_tell_them_apart() -> None:
+    base, same, labelled, tainted, cordoned = some_nodes(
+        node_json("n", taint("a"), labels={"x": "y"}),
+        node_json("n", taint("a"), labels={"x": "y"}),
+        node_json("n", taint("a"), labels={"x": "z"}),
+        node_json("n", taint("b"), labels={"x": "y"}),
+        node_json("n", taint("a"), labels={"x": "y"}, unschedulable=True),
     )
-    labels = LabelOf("zone")
 
-    assert labels.column(nodes) == ["a", None, ""]
-    assert labels.column(nodes[1:]) == [None, ""]
-    assert labels.column([]) == []
-    assert len(labels) == 3
-
-
-def test_nodes_that_are_gone_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(node_info, "MAX_LABELS_KEPT", 10)
-    labels = LabelOf("zone")
-    for i in range(100):
-        nodes = some_nodes(*(node_json(f"{i}", labels={"zone": f"z{i}"}) for _ in range(3)))
-
-        assert labels.column(nodes) == [f"z{i}"] * 3
-    assert len(labels) <= 15
+    assert base.same_as(same)
+    assert not any(base.same_as(other) for other in (labelled, tainted, cordoned))

@@ -1,6 +1,6 @@
 """Which evictions help."""
 
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,11 +14,12 @@ from extender.framework.interface import (
     Status,
     unresolvable,
 )
+from extender.framework.runner import Runner
 from extender.framework.snapshot import AttributeFacet, NodeInfo, Snapshot
 from extender.match.findings import Finding
 from extender.model.core_v1 import Pod
 from extender.plugins.node_unschedulable import NodeUnschedulable
-from tests.builders import a_pod, node_json, refused, some_nodes
+from tests.builders import a_pod, a_snapshot, node_json, refused
 
 FULL = Status(Code.UNSCHEDULABLE, ("full",))
 
@@ -31,7 +32,7 @@ class Crowded:
     facet: ClassVar[AttributeFacet] = AttributeFacet("name")
     findings: ClassVar[frozenset[Finding]] = frozenset()
 
-    def rules(self, _pod: Pod) -> Hashable | None:
+    def signature(self, _pod: Pod) -> Hashable | None:
         return None
 
     def pre_filter(self, _pod: Pod, _snapshot: Snapshot) -> NodeFilter | Status:
@@ -54,7 +55,7 @@ class Rigid:
     facet: ClassVar[AttributeFacet] = AttributeFacet("name")
     findings: ClassVar[frozenset[Finding]] = frozenset()
 
-    def rules(self, _pod: Pod) -> Hashable | None:
+    def signature(self, _pod: Pod) -> Hashable | None:
         return None
 
     def pre_filter(self, _pod: Pod, _snapshot: Snapshot) -> NodeFilter | Status:
@@ -66,11 +67,14 @@ class Rigid:
 
 def judged(profile: Profile, **victims: list[str]) -> list[Status]:
     names = [name.replace("_", "-") for name in victims]
-    nodes = some_nodes(*(node_json(name, unschedulable="cordoned" in name) for name in names))
-    pairs = list(zip(nodes, victims.values(), strict=True))
-    return list(
-        preemption.run_preempt(profile, a_pod(), Snapshot(), pairs, clock=lambda: 0.0).statuses
-    )
+    snapshot = a_snapshot([node_json(name, unschedulable="cordoned" in name) for name in names])
+    evicted = dict(zip(names, victims.values(), strict=True))
+    runner = Runner(clock=lambda: 0.0)
+    result, statuses = preemption.run_preempt(runner, profile, a_pod(), snapshot, evicted)
+
+    assert result.stats.faults == []
+    assert list(statuses) == names
+    return list(statuses.values())
 
 
 def test_a_refusal_that_an_eviction_cures_is_no_refusal() -> None:
@@ -87,7 +91,7 @@ def test_a_refusal_that_an_eviction_cures_is_no_refusal() -> None:
     assert statuses == [
         SUCCESS,
         Status(Code.UNSCHEDULABLE, ("full",), "Crowded"),
-        Status(Code.SUCCESS, plugin="Crowded"),
+        SUCCESS,
         refused("node(s) were unschedulable", plugin="NodeUnschedulable"),
         refused("never", plugin="Crowded"),
     ]
@@ -107,3 +111,52 @@ def test_a_pod_that_is_refused_as_such_stays_refused() -> None:
     assert judged(Profile("test", (Never(), Crowded()), ()), full=["p", "q"]) == [
         refused("no", plugin="Rigid")
     ]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A plugin of two questions, each with victims of its own."""
+
+    name: ClassVar[str] = "Parts"
+    facet: ClassVar[AttributeFacet] = AttributeFacet("name")
+    findings: ClassVar[frozenset[Finding]] = frozenset()
+    parts: tuple[NodeFilter, ...]
+
+    def signature(self, _pod: Pod) -> Hashable | None:
+        return None
+
+    def pre_filter(self, _pod: Pod, _snapshot: Snapshot) -> NodeFilter | Status:
+        return self
+
+    def filter(self, node: NodeInfo) -> Status:
+        return self.parts[0].filter(node)
+
+
+def test_every_part_of_the_plugin_that_refused_is_asked_again() -> None:
+    """What one part did not come to say stood behind the refusal of another."""
+
+    class Patient(Crowded):
+        def without(self, _node: NodeInfo, victims: Collection[str]) -> Status:
+            return SUCCESS if len(victims) > 2 else Status(Code.UNSCHEDULABLE, ("patience",))
+
+    profile = Profile("test", (Parts((Crowded(), Patient())),), ())
+
+    assert judged(profile, full_1=["p"], full_2=["p", "q"], full_3=["p", "q", "r"]) == [
+        Status(Code.UNSCHEDULABLE, ("full",), "Parts"),
+        Status(Code.UNSCHEDULABLE, ("patience",), "Parts"),
+        SUCCESS,
+    ]
+
+
+def test_no_node_is_held_back_for_pods_in_flight() -> None:
+    """Evictions are weighed, and nothing is decided yet."""
+
+    class Choosing(Crowded):
+        crowded: ClassVar[bool] = True
+        domains: ClassVar[int] = 1
+        held_back: ClassVar[Status] = FULL
+
+        def keeps(self, nodes: Sequence[NodeInfo], _counts: Sequence[int]) -> Sequence[bool]:
+            return [False] * len(nodes)
+
+    assert judged(Profile("test", (Choosing(),), ()), open=["p"], also_open=["p"]) == [SUCCESS] * 2

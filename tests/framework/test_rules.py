@@ -1,14 +1,13 @@
-from collections.abc import Hashable
 from dataclasses import replace
 
 import pytest
 
 from extender.errors import AnnotationError
 from extender.framework import rules
-from extender.framework.interface import MAX_COMPILED, MAX_COMPILED_BYTES, Settings
-from extender.framework.memory import weight_of
+from extender.framework.interface import Settings
 from extender.match.findings import Finding
 from extender.match.gates import FeatureGates
+from extender.match.lru import CacheBudget
 from extender.model.core_v1 import (
     Affinity,
     NodeAffinity,
@@ -145,41 +144,41 @@ def test_pods_of_one_workload_have_equal_rules_whoever_they_are() -> None:
         a_pod(toleration("a", "Exists"), name=name, node_selector={"x": "y"}) for name in "ab"
     )
 
-    assert rules.toleration_rules(one, DEFAULTS) == rules.toleration_rules(two, DEFAULTS)
-    assert rules.toleration_rules(one, DEFAULTS) != rules.toleration_rules(a_pod(), DEFAULTS)
+    assert rules.toleration_signature(one, DEFAULTS) == rules.toleration_signature(two, DEFAULTS)
+    assert rules.toleration_signature(one, DEFAULTS) != rules.toleration_signature(
+        a_pod(), DEFAULTS
+    )
     for annotation_only in (False, True):
         first, second = (
-            rules.affinity_rules(pod, DEFAULTS, annotation_only=annotation_only)
+            rules.affinity_signature(pod, DEFAULTS, annotation_only=annotation_only)
             for pod in (one, two)
         )
         assert first == second
 
 
-def written(length: int, tolerations: int = 0) -> Pod:
-    text = " " * length
-    native = (toleration(str(number)) for number in range(tolerations))
-    return a_pod(*native, annotated_tolerations=text, annotated_affinity=text)
-
-
-def every_rule(pod: Pod) -> list[Hashable | None]:
-    return [
-        rules.toleration_rules(pod, DEFAULTS),
-        rules.affinity_rules(pod, DEFAULTS, annotation_only=False),
-        rules.affinity_rules(pod, DEFAULTS, annotation_only=True),
+def test_signatures_tell_apart_what_makes_another_question() -> None:
+    pods = [
+        a_pod(),
+        a_pod(toleration("a", "Exists")),
+        a_pod(annotated_tolerations=[toleration("a", "Exists")]),
+        a_pod(annotated_tolerations=""),
+        a_pod(node_selector={"x": "y"}),
+        a_pod(node_selector={"x": "z"}),
+        a_pod(affinity=required([requirement("a", "Exists")])),
+        a_pod(annotated_affinity=required([requirement("a", "Exists")])),
     ]
+    both = {
+        (
+            rules.toleration_signature(pod, DEFAULTS),
+            rules.affinity_signature(pod, DEFAULTS, annotation_only=False),
+        )
+        for pod in pods
+    }
 
-
-def test_rules_that_are_too_large_are_not_remembered() -> None:
-    assert every_rule(written(270_000)) == [None] * 3
-    assert rules.toleration_rules(written(0, 7_000), DEFAULTS) is None
-    assert None not in every_rule(written(260_000))
-
-
-def test_rules_that_take_much_room_say_so() -> None:
-    assert [*map(weight_of, every_rule(written(4_000)))] == [0, 0, 0]
-    assert [*map(weight_of, every_rule(written(10_000)))] == [160_000] * 3
-    assert weight_of(rules.toleration_rules(written(10_000, 10), DEFAULTS)) == 166_000
-    assert every_rule(written(10_000)) == every_rule(written(10_000)) != every_rule(written(10_001))
+    assert len(both) == len(pods)
+    assert len({rules.toleration_signature(pod, DEFAULTS) for pod in pods}) == 4
+    alone = {rules.affinity_signature(pod, DEFAULTS, annotation_only=True) for pod in pods}
+    assert len(alone) == 2
 
 
 def test_tolerations_are_compiled_once_for_all_who_ask() -> None:
@@ -205,21 +204,17 @@ def test_what_was_compiled_is_not_shared_by_other_settings() -> None:
     assert not rules.pod_tolerations(pod, gated).joined.tolerates(A, set())
 
 
-def test_what_was_compiled_is_kept_within_bounds() -> None:
-    settings = Settings()
-    large = a_pod(annotated_tolerations=[toleration("a" * 250_000)])
-    assert rules.pod_tolerations(large, settings) is rules.pod_tolerations(large, settings)
-    for number in range(2 * MAX_COMPILED):
-        rules.pod_tolerations(a_pod(toleration(f"a-{number}")), settings)
+def test_what_was_compiled_is_kept_within_the_budget() -> None:
+    settings = Settings(caches=CacheBudget(1 << 20))
+    for number in range(400):
+        pod = a_pod(toleration(f"a-{number}"), annotated_tolerations=[toleration("a" * 5_000)])
+        first = rules.pod_tolerations(pod, settings)
 
-    assert len(settings.compiled) == MAX_COMPILED
-    for number in range(40):
-        rules.pod_tolerations(
-            a_pod(annotated_tolerations=[toleration(f"{number:05}" * 20_000)]), settings
-        )
-
-    assert settings.compiled.weight <= MAX_COMPILED_BYTES
+        assert rules.pod_tolerations(pod, settings) is first
+        assert settings.caches.bytes == settings.compiled.bytes <= 1 << 20
+    large = a_pod(annotated_tolerations=[toleration("a" * 100_000)])
+    assert rules.pod_tolerations(large, settings) is not rules.pod_tolerations(large, settings)
 
 
 def test_a_pod_of_another_profile_without_the_annotation_is_one_case_with_all_such_pods() -> None:
-    assert rules.affinity_rules(a_pod(), DEFAULTS, annotation_only=True) is not None
+    assert rules.affinity_signature(a_pod(), DEFAULTS, annotation_only=True) is not None

@@ -1,4 +1,5 @@
 import msgspec
+import pytest
 
 from extender.framework import snapshot
 from extender.framework.snapshot import (
@@ -7,6 +8,7 @@ from extender.framework.snapshot import (
     TAINTS,
     UNSCHEDULABLE,
     AttributeFacet,
+    LabelFacet,
     LabelsFacet,
     Snapshot,
 )
@@ -93,3 +95,25 @@ def test_facets_that_read_the_same_are_equal() -> None:
         TAINTS,
         LabelsFacet(("a",)),
     }
+
+
+def test_labels_that_no_node_has_tell_no_nodes_apart() -> None:
+    facet = LabelsFacet(("zone", *(f"k{number}" for number in range(1_000))), with_name=True)
+
+    assert facet.within({"zone": 1, "tier": 2}) == LabelsFacet(("zone",), with_name=True)
+    assert facet.within(frozenset(facet.keys)) is facet
+
+
+def test_a_facet_shows_no_label_that_it_does_not_read() -> None:
+    (node,) = some_nodes(node_json("a", labels={"zone": "x", "tier": "1"}))
+    seen = LabelsFacet(("zone", "disk")).seen(node)
+
+    assert (seen.name, seen.labels, seen.taints) == ("a", {"zone": "x"}, node.taints)
+
+
+@pytest.mark.parametrize("facet", [HARD_TAINTS, LabelFacet("zone")])
+def test_other_facets_are_never_narrowed(facet: AttributeFacet | LabelFacet) -> None:
+    (node,) = some_nodes(node_json("a", labels={"zone": "x", "tier": "1"}))
+
+    assert facet.within(()) is facet
+    assert facet.seen(node) is node

@@ -1,5 +1,4 @@
 import json
-import traceback
 
 import msgspec
 import pytest
@@ -220,31 +219,6 @@ def test_values_are_counted() -> None:
     assert len(tolerations_of("- {key: a}\n" * 4_000)) == 4_000
     # JSON takes a fraction of that work, so only its bytes are counted.
     assert len(tolerations_of(json.dumps([{"key": "a"}] * 18_000))) == 18_000
-
-
-def test_a_text_is_decoded_once_while_it_is_short() -> None:
-    short, long = json.dumps([{"key": "a"}]), json.dumps([{"key": "a" * 20_000}])
-
-    def decode(text: str) -> object:
-        return annotations.tolerations({TOLERATIONS: text}, PREFIX, LIMIT)
-
-    assert decode(short) is decode(short)
-    assert decode(long) is not decode(long)
-    assert decode(long) == decode(long)
-
-
-def test_an_error_is_remembered_without_gathering_frames() -> None:
-    caught: list[AnnotationError] = []
-    frames: list[int] = []
-    for _ in range(3):
-        try:
-            annotations.tolerations({TOLERATIONS: "[{bad: 1}]"}, PREFIX, LIMIT)
-        except AnnotationError as exc:
-            caught.append(exc)
-            frames.append(len(traceback.extract_tb(exc.__traceback__)))
-
-    assert caught[0] is caught[1] is caught[2]
-    assert frames == [3, 3, 3]  # this one, the public function and the one that raises
 
 
 TERM = NodeSelectorTerm((NodeSelectorRequirement("cni", "SemverGt", ("1.4",)),))

@@ -7,7 +7,9 @@ from extender.match.budget import Budget
 def test_without_a_limit_nothing_is_too_much() -> None:
     budget = Budget()
 
-    budget.spend(10**12)
+    assert budget.affords(10**12)
+    assert budget.try_spend(10**12)
+    assert budget.affords(10**12)
 
 
 def test_what_is_left_may_be_spent_and_no_more() -> None:

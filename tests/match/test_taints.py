@@ -3,9 +3,10 @@ import pytest
 
 from extender.errors import AllowanceError
 from extender.match import taints
-from extender.match.cel.programs import Programs
+from extender.match.cel.cache import ProgramCache
 from extender.match.findings import Finding, Noticed
 from extender.match.gates import FeatureGates
+from extender.match.lru import CacheBudget
 from extender.match.taints import Tolerations
 from extender.model.core_v1 import Taint, Toleration
 from tests.vectors import Row, assert_every_row, gates_of
@@ -15,7 +16,7 @@ SLA_950 = Taint("sla", "950", "NoSchedule")
 
 
 def compiled(*tolerations: Toleration, gates: FeatureGates = ALL_ON) -> Tolerations:
-    return taints.compile_tolerations(tolerations, gates, Programs(), set())
+    return taints.compile_tolerations(tolerations, gates, ProgramCache(), set())
 
 
 def tolerates(toleration: Toleration, taint: Taint, gates: FeatureGates = ALL_ON) -> bool:
@@ -85,7 +86,7 @@ def test_an_operator_whose_gate_is_off_never_matches(operator: str, value: str, 
     # Nothing is parsed for an operator that is switched off, so nothing is noticed.
     off = FeatureGates(**{gate: False})
     high = Toleration("sla", operator, "high")
-    bad = taints.compile_tolerations([high], off, Programs(), noticed)
+    bad = taints.compile_tolerations([high], off, ProgramCache(), noticed)
     assert not bad.tolerates(Taint("sla", "low", "NoSchedule"), noticed)
     assert noticed == set()
 
@@ -114,7 +115,7 @@ def test_an_expression_whose_gate_is_off_addresses_every_taint_and_matches_none(
     noticed: Noticed = set()
     off = FeatureGates(cel=False)
     broken = [Toleration(expression="true"), Toleration(expression="1 +")]
-    tolerations = taints.compile_tolerations(broken, off, Programs(), noticed)
+    tolerations = taints.compile_tolerations(broken, off, ProgramCache(), noticed)
 
     assert tolerations.addresses(SLA_950)
     assert not tolerations.tolerates(SLA_950, noticed)
@@ -125,7 +126,10 @@ def test_an_expression_that_cannot_be_evaluated_is_noticed() -> None:
     noticed: Noticed = set()
     number = "int(taint.value) > 900"
     tolerations = taints.compile_tolerations(
-        [Toleration(expression=number), Toleration(expression="taint")], ALL_ON, Programs(), noticed
+        [Toleration(expression=number), Toleration(expression="taint")],
+        ALL_ON,
+        ProgramCache(),
+        noticed,
     )
 
     assert noticed == {
@@ -154,18 +158,20 @@ def test_an_expression_that_cannot_be_evaluated_is_noticed() -> None:
 
 
 def test_an_expression_that_was_dropped_meanwhile_is_compiled_again() -> None:
-    programs = Programs(max_entries=1)
+    programs = ProgramCache(CacheBudget(13_000))
     tolerations = taints.compile_tolerations(
         [Toleration(expression="taint.key == 'sla'")], ALL_ON, programs, set()
     )
-    programs.problem("true")
+    for number in range(20):
+        programs.problem(f"{number} == 0")
+    misses = programs.misses
 
     assert tolerations.tolerates(SLA_950, set())
-    assert programs.evictions == 2
+    assert programs.misses == misses + 1
 
 
 def test_an_expression_that_takes_too_much_work_is_a_fault_and_no_verdict() -> None:
-    programs = Programs()
+    programs = ProgramCache()
     tolerations = taints.compile_tolerations(
         [Toleration(expression="true")], ALL_ON, programs, set()
     )
@@ -204,7 +210,7 @@ def test_what_does_not_parse_is_noticed_on_both_sides() -> None:
             Toleration("kernel", "SemverLt", "6.1"),
         ],
         ALL_ON,
-        Programs(),
+        ProgramCache(),
         noticed,
     )
 
@@ -227,7 +233,7 @@ def test_equal_and_exists_parse_nothing() -> None:
     tolerations = taints.compile_tolerations(
         [Toleration("sla", "Exists", "high"), Toleration("sla", "Equal", "high")],
         ALL_ON,
-        Programs(),
+        ProgramCache(),
         noticed,
     )
 

@@ -6,10 +6,12 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from extender import __version__
 from extender.framework.interface import Code, ExtensionPoint
-from extender.framework.ledger import Evaluation, Ledger
-from extender.match.cel.programs import Programs
+from extender.framework.stats import CallStats, Evaluation
+from extender.match.cel.cache import ProgramCache
 from extender.match.findings import Finding
+from extender.match.lru import CacheBudget
 from extender.metrics import MAX_PROFILES, OTHER_PROFILE, Metrics
+from extender.rows import IMPLEMENTATION
 
 
 def never() -> float:
@@ -35,17 +37,17 @@ def counted(*evaluations: tuple[ExtensionPoint, dict[Code, int]], findings: int 
     """The page after one call of a plugin called P for profile default."""
     registry = CollectorRegistry()
     metrics = Metrics(registry)
-    ledger = Ledger(never)
+    stats = CallStats(never)
     for point, codes in evaluations:
-        ledger.evaluations.append(Evaluation("P", point, codes, 0.0))
-    ledger.findings |= {Finding("taint", "integer", "key", str(i)) for i in range(findings)}
-    metrics.count_call(ledger, "default")
+        stats.evaluations.append(Evaluation("P", point, codes, 0.0))
+    stats.findings |= {Finding("taint", "integer", "key", str(i)) for i in range(findings)}
+    metrics.count_call(stats, "default")
     return Page(registry)
 
 
 def test_two_registries_do_not_know_each_other() -> None:
     one, two = CollectorRegistry(), CollectorRegistry()
-    Metrics(one).requests.labels("filter", "names", 200).inc()
+    Metrics(one).count_request("filter", "names", 3, 0.5)
     Metrics(two)
 
     labels = {"verb": "filter", "mode": "names", "code": "200"}
@@ -99,13 +101,13 @@ def test_the_time_of_a_call_has_one_status(codes: dict[Code, int], status: str) 
 def test_the_time_of_an_extension_point_is_that_of_all_its_plugins() -> None:
     registry = CollectorRegistry()
     metrics = Metrics(registry)
-    ledger = Ledger(never)
-    ledger.evaluations += [
+    stats = CallStats(never)
+    stats.evaluations += [
         Evaluation("P", ExtensionPoint.FILTER, {Code.SUCCESS: 1}, 2.0),
         Evaluation("Q", ExtensionPoint.FILTER, {Code.SUCCESS: 1}, 1.0),
         Evaluation("P", ExtensionPoint.PRE_FILTER, {Code.SUCCESS: 1}, 0.5),
     ]
-    metrics.count_call(ledger, "default")
+    metrics.count_call(stats, "default")
 
     seconds = {
         point: Page(registry).value(
@@ -139,8 +141,7 @@ def test_only_so_many_names_from_outside_become_labels() -> None:
 def test_buckets_reach_from_10_microseconds_to_5_seconds_and_to_15000_nodes() -> None:
     registry = CollectorRegistry()
     metrics = Metrics(registry)
-    metrics.request_seconds.labels("filter", "names").observe(0)
-    metrics.request_nodes.labels("filter", "names").observe(0)
+    metrics.count_request("filter", "names", 0, 0.0)
     bounds: dict[str, list[float]] = {}
     for name, labels in Page(registry).samples:
         if name.endswith("_bucket"):
@@ -158,17 +159,19 @@ def test_nothing_but_the_build_is_told_before_the_first_call() -> None:
     Metrics(registry)
 
     told = {key: value for key, value in Page(registry).samples.items() if value}
-    assert told == {("leeway_build_info", frozenset({("version", __version__)})): 1.0}
+    labels = frozenset({("version", __version__), ("rows", IMPLEMENTATION)})
+    assert told == {("leeway_build_info", labels): 1.0}
 
 
 def test_the_cache_of_programs_is_looked_at_when_it_is_scraped() -> None:
     registry = CollectorRegistry()
-    programs = Programs(max_entries=1)
+    programs = ProgramCache(CacheBudget(16_000))
     Metrics(registry).watch_programs(programs)
-    for expression in ("true", "true", "false"):
+    for expression in ("true", "true", *(f"{number} == 0" for number in range(20))):
         programs.problem(expression)
 
     samples = Page(registry).samples
     assert samples["leeway_cel_cache_hits_total", frozenset()] == 1
-    assert samples["leeway_cel_cache_misses_total", frozenset()] == 2
-    assert samples["leeway_cel_cache_evictions_total", frozenset()] == 1
+    assert samples["leeway_cel_cache_misses_total", frozenset()] == 21
+    evicted = samples["leeway_cel_cache_evictions_total", frozenset()]
+    assert evicted == programs.evictions > 0

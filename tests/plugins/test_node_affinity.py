@@ -346,3 +346,27 @@ def test_a_batch_tells_what_it_noticed_of_each_node() -> None:
     assert question.filter_all(nodes) == [SUCCESS, NO, NO]
     assert [status.findings for status in question.filter_all(nodes)] == [set(), odd, set()]
     assert scorer.score_all(nodes) == [Score(5), Score(0, odd), Score(0)]
+
+
+def test_a_batch_of_nodes_is_told_apart_by_what_was_noticed_of_each() -> None:
+    nodes = [a_node(value, labels={"sla": value}) for value in ("5", "high", "1")]
+    more = [requirement("sla", "Gt", "3")]
+    question: Any = question_of(PLUGIN, a_pod(affinity=required(more)))
+    scorer: Any = scorer_of(PLUGIN, a_pod(affinity=preferred((7, more))))
+    high = frozenset({Finding("label", "integer", "sla", "high")})
+
+    assert question.filter_all(nodes) == [SUCCESS, NO, NO]
+    assert [status.findings for status in question.filter_all(nodes)] == [set(), high, set()]
+    assert question.filter_all([nodes[0], nodes[2]]) == [SUCCESS, NO]
+    assert scorer.score_all(nodes) == [Score(7), Score(0, high), Score(0)]
+    assert scorer.score_all([nodes[2], nodes[0]]) == [Score(0), Score(7)]
+
+
+def test_a_batch_is_judged_by_every_term() -> None:
+    nodes = [a_node(value, labels={"sla": value}) for value in ("5", "7", "1")]
+    first, second = [requirement("sla", "In", "5")], [requirement("sla", "In", "1")]
+    question: Any = question_of(PLUGIN, a_pod(affinity=required(first, second)))
+    scorer: Any = scorer_of(PLUGIN, a_pod(affinity=preferred((7, first), (2, second))))
+
+    assert question.filter_all(nodes) == [SUCCESS, NO, SUCCESS]
+    assert scorer.score_all(nodes) == [Score(7), Score(0), Score(2)]

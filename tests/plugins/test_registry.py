@@ -1,19 +1,20 @@
 import pytest
 
 from extender import plugins
-from extender.framework import runner
 from extender.framework.interface import SUCCESS, Profile, Settings, Status
-from extender.framework.snapshot import Snapshot
+from extender.match.gates import ATTRIBUTE_OF
 from extender.model.core_v1 import Pod
 from extender.plugins import node_affinity, node_unschedulable
 from extender.plugins.node_affinity import NodeAffinity
 from tests.builders import (
     a_node,
     a_pod,
+    filtered,
     preferred,
     refused,
     required,
     requirement,
+    scored,
     some_nodes,
     taint,
     toleration,
@@ -37,8 +38,20 @@ def test_the_weights_are_those_of_the_tree() -> None:
         "VolumeBinding": 0,
         "PodTopologySpread": 2,
     }
-    assert [build(Settings()).name for build in plugins.FILTERS] == list(ALL)
-    assert set(plugins.RESOURCES) == set(ALL)
+
+
+@pytest.mark.parametrize("described", plugins.PLUGINS, ids=lambda each: each.name)
+def test_a_plugin_is_what_its_description_says(described: plugins.Descriptor) -> None:
+    settings = Settings()
+
+    assert described.build_filter(settings).name == described.name
+    if described.build_scorer is not None:
+        assert described.build_scorer(settings).name == described.name
+    assert (described.build_scorer is not None) == (described.weight > 0)
+
+
+def test_every_gate_changes_some_plugin() -> None:
+    assert {gate for each in plugins.PLUGINS for gate in each.gates} == set(ATTRIBUTE_OF)
 
 
 @pytest.mark.parametrize(
@@ -105,8 +118,7 @@ def test_a_foreign_profile_has_one_plugin() -> None:
 def first_refusal(profile: Profile, pod: Pod) -> Status:
     """The verdict on a node that every plugin has reason to refuse."""
     node = a_node("n", taint("gpu"), unschedulable=True, labels={"disk": "hdd"})
-    result = runner.run_filter(profile, pod, Snapshot(), [node], clock=lambda: 0.0)
-    return result.statuses[0]
+    return filtered(profile, pod, [node]).statuses()[0]
 
 
 ANYWHERE = toleration("node.kubernetes.io/unschedulable", "Exists")
@@ -169,5 +181,33 @@ def test_a_pod_of_a_foreign_profile_is_scored_by_its_affinity_annotation_alone()
     )
     profile = plugins.foreign_profile(Settings())
 
-    result = runner.run_score(profile, pod, Snapshot(), nodes, clock=lambda: 0.0)
-    assert result.scores == [10, 0]
+    assert scored(profile, pod, nodes).scores() == [10, 0]
+
+
+def test_what_plugins_need_watched() -> None:
+    assert plugins.resources([]) == frozenset()
+    assert plugins.resources(["TaintToleration", "NodeAffinity"]) == {"nodes"}
+    assert plugins.resources(["PodTopologySpread"]) == {"nodes", "pods"}
+    assert plugins.resources(plugins.DEFAULT_WEIGHTS) == {
+        "nodes",
+        "pods",
+        "persistentvolumes",
+        "persistentvolumeclaims",
+        "storageclasses",
+    }
+
+
+def test_pods_with_the_same_rules_have_one_signature_and_others_have_another() -> None:
+    profile = plugins.profile("p", plugins.DEFAULT_WEIGHTS, Settings())
+    tolerating, choosing = a_pod(GPU), a_pod(affinity=SSD)
+    told_apart = {
+        plugin.name: plugin.signature(a_pod()) != plugin.signature(pod)
+        for plugin in profile.filters
+        for pod in (tolerating, choosing)
+        if plugin.signature(a_pod()) != plugin.signature(pod)
+    }
+
+    for plugin in profile.filters:
+        assert plugin.signature(a_pod(GPU, name="other")) == plugin.signature(tolerating)
+        assert plugin.signature(a_pod()) is not None
+    assert set(told_apart) == {"NodeUnschedulable", "TaintToleration", "NodeAffinity"}

@@ -6,7 +6,7 @@ from extender.framework.interface import SUCCESS, Settings, Status
 from extender.framework.snapshot import HARD_TAINTS, SOFT_TAINTS, NodeInfo, Snapshot
 from extender.match.findings import Finding
 from extender.match.gates import FeatureGates
-from extender.model.core_v1 import Pod, Taint
+from extender.model.core_v1 import Pod
 from extender.plugins.taint_toleration import (
     REASON_ANNOTATION_ONLY_REDACTED,
     REASON_REDACTED,
@@ -165,11 +165,10 @@ def test_filter(pod: Pod, node: NodeInfo, expected: Status) -> None:
     assert judge(NARROW, pod, node) == expected
 
 
-def test_a_refusal_carries_its_taint_and_a_shorter_text() -> None:
+def test_a_refusal_carries_a_shorter_text() -> None:
     status = judge(NARROW, a_pod(), a_node("n", GPU))
 
     assert status.brief == ("node(s) had untolerated taint {gpu}",)
-    assert status.detail == Taint("gpu", "h100", NO_SCHEDULE)
 
 
 @pytest.mark.parametrize(
@@ -555,20 +554,12 @@ def test_it_reads_the_taints_of_a_node_and_nothing_else() -> None:
     assert scorer_of(NARROW, a_pod()).facet is SOFT_TAINTS
 
 
-def test_a_taint_refuses_all_pods_by_one_status() -> None:
+def test_a_taint_refuses_all_pods_in_the_same_words() -> None:
     nodes = some_nodes(node_json("a", taint("sla", "1")), node_json("b", taint("sla", "1")))
     statuses = [judge(NARROW, a_pod(toleration(key)), node) for key in "xy" for node in nodes]
 
     assert statuses == [refused("node(s) had untolerated taint {sla: 1}")] * 4
-    assert len(set(map(id, statuses))) == 1
     assert judge(REDACTED, a_pod(), nodes[0]) == refused(REASON_REDACTED)
-
-
-def test_a_taint_that_is_too_long_for_memory_refuses_each_time_anew() -> None:
-    node = a_node("n", taint("sla", "1" * 600))
-
-    assert judge(NARROW, a_pod(), node) == judge(NARROW, a_pod(), node)
-    assert judge(NARROW, a_pod(), node) is not judge(NARROW, a_pod(), node)
 
 
 def test_a_batch_is_asked_about_a_taint_once() -> None:
@@ -579,11 +570,11 @@ def test_a_batch_is_asked_about_a_taint_once() -> None:
         *(node_json(f"n{i}", taint("sla", "1"), taint(f"other-{i}")) for i in range(5))
     )
     question: Any = question_of(TaintToleration(settings), pod)
-    settings.programs.hits = 0
+    before = settings.programs.hits
     statuses = question.filter_all(nodes)
 
     assert statuses == [refused(f"node(s) had untolerated taint {{other-{i}: }}") for i in range(5)]
-    assert settings.programs.hits == 6
+    assert settings.programs.hits - before == 6
 
 
 def test_a_batch_that_takes_more_effort_than_is_left_is_not_begun() -> None:

@@ -349,4 +349,7 @@ def test_the_name_of_a_node_is_never_asked() -> None:
 
 
 def test_nothing_is_remembered_of_what_changes() -> None:
-    assert VolumeBinding(Settings()).rules(a_pod(claimed("c1"))) is None
+    plugin = VolumeBinding(Settings())
+
+    assert plugin.signature(a_pod(claimed("c1"))) is None
+    assert plugin.signature(a_pod()) is not None

@@ -1,7 +1,6 @@
 """Asked about many nodes at once, a plugin says what it says one by one."""
 
 import json
-from dataclasses import asdict
 from typing import Any
 
 import msgspec
@@ -10,25 +9,21 @@ from hypothesis import strategies as st
 
 from extender import plugins
 from extender.errors import AnnotationError
-from extender.framework.interface import Settings, Status
+from extender.framework.interface import Settings
 from extender.framework.snapshot import Snapshot
 from extender.match import annotations, taints
 from extender.match.annotations import StrictNodeAffinity, StrictToleration
-from extender.match.cel.programs import Programs
+from extender.match.cel.cache import ProgramCache
 from extender.match.findings import Noticed
 from extender.match.gates import FeatureGates
 from extender.model import documents
 from extender.model.core_v1 import Taint, Toleration
 from tests.builders import JSON, PREFIX, some_nodes
+from tests.oracle import whole
 from tests.properties import core_strategies as core
 
 EXAMPLES = settings(max_examples=150)
 LIMIT = 10_000
-
-
-def told(status: Status) -> JSON:
-    """All of it, what is not compared too."""
-    return {**asdict(status), "_signed": None}
 
 
 @EXAMPLES
@@ -41,8 +36,8 @@ def test_a_batch_is_judged_as_one_by_one(
     for plugin in profile.filters:
         question: Any = plugin.pre_filter(pod, Snapshot())
         if hasattr(question, "filter_all"):
-            assert [*map(told, question.filter_all(nodes))] == [
-                told(question.filter(node)) for node in nodes
+            assert [*map(whole, question.filter_all(nodes))] == [
+                whole(question.filter(node)) for node in nodes
             ]
     for scorer, _ in profile.scorers:
         question = scorer.pre_score(pod, Snapshot())
@@ -58,7 +53,7 @@ def test_looking_tolerations_up_by_key_is_asking_all_of_them(
     written: list[JSON], tainted: list[JSON]
 ) -> None:
     tolerations = taints.compile_tolerations(
-        msgspec.convert(written, list[Toleration]), FeatureGates(), Programs(), set()
+        msgspec.convert(written, list[Toleration]), FeatureGates(), ProgramCache(), set()
     )
     for taint in msgspec.convert([*tainted, {}], list[Taint]):
         noticed: Noticed = set()

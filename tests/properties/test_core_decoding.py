@@ -9,12 +9,17 @@ from hypothesis import strategies as st
 
 from extender import plugins
 from extender.errors import AnnotationError, BadRequestError, DocumentError
-from extender.framework import runner
-from extender.framework.interface import Settings, shortened
-from extender.framework.snapshot import Snapshot
+from extender.framework.columns.node_table import NodeTable
+from extender.framework.interface import Profile, Settings, shortened
+from extender.framework.runner import Runner
+from extender.framework.snapshot import Interner, Snapshot
 from extender.match import annotations
+from extender.match.lru import CacheBudget
 from extender.model import documents
-from extender.wire import messages as wire
+from extender.wire import answers, requests
+from extender.wire import extender_v1 as wire
+from extender.wire.known_nodes import KnownNodes
+from tests import builders
 from tests.builders import PREFIX, a_node, a_pod
 from tests.properties.core_strategies import AFFINITIES, JSON_VALUES, tolerations
 
@@ -70,11 +75,11 @@ def test_any_annotation_is_rules_or_an_annotation_error(text: str) -> None:
 
     profile = plugins.profile("test", plugins.DEFAULT_WEIGHTS, Settings())
     pod = a_pod(annotations=names)
-    result = runner.run_filter(profile, pod, Snapshot(), [a_node()], clock=lambda: 0.0)
-    assert result.ledger.faults == []
-    assert all(len(reason.encode()) < 500 for reason in result.statuses[0].reasons)
-    scores = runner.run_score(profile, pod, Snapshot(), [a_node()], clock=lambda: 0.0)
-    assert (list(scores.scores), scores.ledger.faults) == ([0], [])
+    result = builders.filtered(profile, pod, [a_node()])
+    assert result.stats.faults == []
+    assert all(len(reason.encode()) < 500 for reason in result.statuses()[0].reasons)
+    scores = builders.scored(profile, pod, [a_node()])
+    assert (scores.scores(), scores.stats.faults) == ([0], [])
 
 
 @EXAMPLES
@@ -117,9 +122,13 @@ BODIES = st.dictionaries(
 )
 def test_any_bytes_are_arguments_or_a_bad_request(body: bytes) -> None:
     with contextlib.suppress(BadRequestError):
-        args = wire.decode_filter_args(body)
-        answer = wire.encode_filter(args, [None] * len(args.names))
-        json.loads(answer.body)
+        known = KnownNodes(CacheBudget())
+        args = requests.read_filter_args(body, known)
+        batch = requests.nodes_of(args, NodeTable(), known, Interner())
+        runner, nobody = Runner(clock=lambda: 0.0), Profile("nobody", (), ())
+        result = runner.filter(nobody, args.pod, Snapshot(), batch.table, batch.candidates)
+        answer = json.loads(b"".join(answers.encode_filter(batch, result, args.mode, "always")))
+        assert set(answer) > {"Nodes", "NodeNames", "Error"}
     with contextlib.suppress(BadRequestError):
         json.loads(wire.encode_preemption(wire.decode_preemption_args(body).victims))
 

@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extender import plugins
-from extender.framework import runner
 from extender.framework.interface import ScorePlugin, Settings, Status
 from extender.framework.snapshot import NodeInfo, Snapshot
 from extender.model.core_v1 import Pod
 from extender.plugins.node_affinity import NodeAffinity
 from extender.plugins.taint_toleration import TaintToleration
+from tests import builders
 from tests.builders import JSON, a_pod, preferred, scorer_of, some_nodes
 from tests.properties.core_strategies import SETTINGS, nodes, pod_of, pod_parts
 
@@ -21,9 +21,9 @@ WEIGHTS = st.integers(0, 10)
 
 def scored(config: Settings, weights: dict[str, int], pod: Pod, order: list[NodeInfo]) -> list[int]:
     profile = plugins.profile("test", weights, config)
-    result = runner.run_score(profile, pod, Snapshot(), order, clock=lambda: 0.0)
-    assert result.ledger.faults == []
-    return list(result.scores)
+    result = builders.scored(profile, pod, order)
+    assert result.stats.faults == []
+    return result.scores()
 
 
 def normalised(plugin: ScorePlugin, pod: Pod, cluster: list[NodeInfo]) -> Sequence[int] | Status:

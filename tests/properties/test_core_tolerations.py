@@ -5,13 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extender import plugins
-from extender.framework import runner
 from extender.framework.interface import SUCCESS, Code, Settings
-from extender.framework.snapshot import NodeInfo, Snapshot
+from extender.framework.snapshot import NodeInfo
 from extender.match import taints as matching
 from extender.model.core_v1 import Taint, Toleration
 from extender.plugins.taint_toleration import TaintToleration
-from tests.builders import JSON, a_pod, judge, some_nodes
+from tests.builders import JSON, a_pod, filtered, judge, some_nodes
 from tests.properties.core_strategies import SETTINGS, nodes, taints, tolerations
 
 EXAMPLES = settings(max_examples=60)
@@ -23,10 +22,10 @@ def passing(
 ) -> set[str]:
     profile = plugins.profile("test", {"NodeUnschedulable": 0, "TaintToleration": 3}, config)
     pod = a_pod(*native, annotated_tolerations=annotated)
-    result = runner.run_filter(profile, pod, Snapshot(), cluster, clock=lambda: 0.0)
+    statuses = filtered(profile, pod, cluster).statuses()
     return {
         node.name
-        for node, status in zip(cluster, result.statuses, strict=True)
+        for node, status in zip(cluster, statuses, strict=True)
         if status.code is Code.SUCCESS
     }
 

@@ -9,15 +9,15 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extender.framework import runner
 from extender.framework.interface import Code, Profile
+from extender.framework.runner import Runner
 from extender.framework.snapshot import NodeInfo
 from extender.model.core_v1 import Pod
-from extender.review.explain import annotation_cures
+from extender.review.explain import annotation_cure
 from extender.review.explain.explaining import explain
 from extender.review.explain.inquiry import Inquiry, no_clock
 from extender.review.explain.schema import Derivation, Explanation, Fix, TermCheck
-from tests.builders import JSON
+from tests.builders import JSON, filtered
 from tests.properties.explain_strategies import World, worlds
 
 EXAMPLES = settings(max_examples=30)
@@ -29,16 +29,14 @@ REFUSES = {"Unschedulable", "UnschedulableAndUnresolvable", "Error"}
 def test_every_verdict_is_that_of_filter(world: World) -> None:
     inquiry = world.inquiry()
     nodes = list(inquiry.snapshot.nodes.values())
-    result = runner.run_filter(
-        inquiry.profile, inquiry.pod, inquiry.snapshot, nodes, clock=no_clock
-    )
+    result = filtered(inquiry.profile, inquiry.pod, nodes, inquiry.snapshot)
 
     explanation = explain(inquiry)
 
     told = {each.node: (each.code, each.plugin, each.reason) for each in explanation.verdicts}
     assert told == {
         node.name: (status.code.value, status.plugin, ", ".join(status.reasons))
-        for node, status in zip(nodes, result.statuses, strict=True)
+        for node, status in zip(nodes, result.statuses(), strict=True)
     }
     assert explanation.omitted == 0
     refused = [each for each in explanation.verdicts if each.code != "Success"]
@@ -57,7 +55,7 @@ def test_a_derivation_leads_to_the_verdict_of_every_plugin(
     assert derived is not None
     codes = {each.plugin: each.code for each in derived.plugins}
     tolerations, affinity = (
-        annotation_cures.readable(inquiry.pod, name, inquiry.settings)
+        annotation_cure.readable(inquiry.pod, name, inquiry.settings)
         for name in ("tolerations", "node-affinity")
     )
 
@@ -138,7 +136,8 @@ def assert_it_helps(inquiry: Inquiry, fix: Fix, before: Explanation) -> None:
 
 
 def passes(inquiry: Inquiry, node: NodeInfo) -> bool:
-    statuses = runner.explain(inquiry.profile, inquiry.pod, inquiry.snapshot, node, clock=no_clock)
+    runner = Runner(clock=no_clock)
+    statuses = runner.explain(inquiry.profile, inquiry.pod, inquiry.snapshot, node)
     return all(status.code in (Code.SUCCESS, Code.SKIP) for status in statuses)
 
 

@@ -8,14 +8,14 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extender.framework import runner
 from extender.framework.interface import SUCCESS, Profile, Settings
-from extender.framework.pod_index import PodIndex
-from extender.framework.pods import PodInfo
+from extender.framework.pods.cohorts import PodInfo
+from extender.framework.pods.index import PodIndex
+from extender.framework.runner import Runner
 from extender.framework.snapshot import NodeInfo
 from extender.model.core_v1 import Pod
 from extender.plugins.pod_topology_spread import PodTopologySpread
-from tests.builders import a_snapshot, node_json
+from tests.builders import a_snapshot, filtered, node_json
 
 WEB = {"app": "web"}
 PROFILE = Profile("test", (PodTopologySpread(Settings()),), ())
@@ -32,6 +32,7 @@ class Scheduler:
             for i in range(zones * hosts)
         ]
         self.cluster = a_snapshot(self.nodes, reserves=True)
+        self.runner = Runner(clock=lambda: 0.0)
         self.placed: dict[str, str] = {}
         self.unseen: dict[str, str] = {}
 
@@ -65,12 +66,16 @@ class Scheduler:
     def ask(self, number: int, candidates: Sequence[NodeInfo]) -> bool:
         """One call, and what the scheduler makes of it; whether the pod was placed."""
         pod = self.pod(number)
-        result = runner.run_filter(
-            PROFILE, pod, self.cluster, candidates, clock=lambda: 0.0, narrow=True
+        table = self.cluster.table
+        found = table.find([node.name for node in candidates])
+        result = self.runner.filter(PROFILE, pod, self.cluster, table, found)
+        statuses = result.statuses()
+        passing = [n for n, s in zip(candidates, statuses, strict=True) if s is SUCCESS]
+        waits = any(status.unsettled for status in statuses)
+        assert waits == result.is_unsettled()
+        self.pods.answered(
+            pod, table.passing(found) if passing else None, waits=waits and not passing
         )
-        passing = [n for n, s in zip(candidates, result.statuses, strict=True) if s is SUCCESS]
-        waits = any(status.unsettled for status in result.statuses)
-        self.pods.answered(pod, passing, waits=waits and not passing)
         if not passing:
             # Nobody is refused for good because of pods in flight.
             assert self.unseen or not waits
@@ -96,8 +101,7 @@ class Scheduler:
         """Whether the pod would be let pass if none of those in flight ever arrived."""
         seen = self.placed.keys() - self.unseen.keys()
         cluster = a_snapshot(self.nodes, [self.info(name) for name in seen])
-        result = runner.run_filter(PROFILE, pod, cluster, candidates, clock=lambda: 0.0)
-        return SUCCESS in result.statuses
+        return SUCCESS in filtered(PROFILE, pod, candidates, cluster).statuses()
 
     def info(self, name: str) -> PodInfo:
         return PodInfo("default", name, name, self.placed[name], "", False, WEB)

@@ -3,7 +3,6 @@ import pytest
 from extender.match.gates import FeatureGates
 from extender.model.core_v1 import NodeSelectorRequirement, NodeSelectorTerm, Toleration
 from extender.review import allowances
-from extender.review.allowances import Allowances
 
 OFF = FeatureGates(comparison_operators=False, semver_operators=False, cel=False)
 
@@ -13,11 +12,11 @@ def term(operator: str) -> NodeSelectorTerm:
 
 
 def test_what_is_on_is_allowed() -> None:
-    assert allowances.of(FeatureGates(), (), ()) == Allowances(True, True, True)
+    assert allowances.of(FeatureGates(), (), ()) == FeatureGates()
 
 
 def test_what_is_off_is_not() -> None:
-    assert allowances.of(OFF, (), ()) == Allowances(False, False, False)
+    assert allowances.of(OFF, (), ()) == OFF
 
 
 @pytest.mark.parametrize(
@@ -42,4 +41,4 @@ def test_what_is_off_is_not() -> None:
 def test_an_old_rule_allows_its_kind(
     rules: list[Toleration], terms: list[NodeSelectorTerm], expected: tuple[bool, bool, bool]
 ) -> None:
-    assert allowances.of(OFF, rules, terms) == Allowances(*expected)
+    assert allowances.of(OFF, rules, terms) == FeatureGates(*expected)

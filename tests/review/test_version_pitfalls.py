@@ -1,5 +1,6 @@
 import pytest
 
+from extender.match import operators
 from extender.review import version_pitfalls
 
 KERNEL = "node.example/kernel-version"
@@ -7,7 +8,7 @@ KUBELET = "node.example/kubelet-version"
 
 
 def warned(key: str, operator: str, value: str) -> list[str]:
-    return list(version_pitfalls.of_value(key, operator, value))
+    return list(version_pitfalls.of_value(key, operators.TOLERATION[operator], value))
 
 
 @pytest.mark.parametrize(

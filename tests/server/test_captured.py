@@ -15,14 +15,22 @@ import pytest
 from extender.config.schema import Config
 from extender.framework.snapshot import snapshot_of
 from extender.model.core_v1 import Node
-from extender.server.profiles import Profiles
-from extender.server.verbs import Verbs
+from extender.verbs import filter as filter_verb
+from extender.verbs import preempt, prioritize
+from extender.verbs.context import Context
+from extender.verbs.profiles import Profiles
 from tests.builders import JSON
 from tests.serving import FixedSource
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 CAPTURED = GOLDEN / "captured"
 NAMES = sorted(path.name.removesuffix(".request.json") for path in CAPTURED.glob("*.request.json"))
+
+ASK = {
+    "filter": filter_verb.answer,
+    "prioritize": prioritize.answer,
+    "preempt": preempt.answer,
+}
 
 NO_KUBELET = "in e2e nodes are made through the API, and nothing plays a kubelet"
 NO_ACCOUNTS = "in e2e the admission plugin ServiceAccount is off"
@@ -106,9 +114,10 @@ def roots(paths: set[str]) -> set[str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_captured_request_has_its_captured_answer(name: str) -> None:
     nodes = json.loads((CAPTURED / "cluster.json").read_bytes())["items"]
-    ask = getattr(Verbs(FixedSource(*nodes), Profiles(Config())), name.split("-")[0])
+    context = Context(FixedSource(*nodes), Profiles(Config()), refusals="always")
+    ask = ASK[name.split("-")[0]]
 
-    assert ask(body(CAPTURED, name, "request")).body == body(CAPTURED, name, "answer")
+    assert ask(context, body(CAPTURED, name, "request")).body == body(CAPTURED, name, "answer")
 
 
 def test_every_captured_request_was_written_by_hand_before() -> None:

@@ -17,7 +17,7 @@ from tests.builders import JSON, PREFIX, node_json
 from tests.cluster.apiserver import a_placed_pod
 from tests.plugins.pod_topology_spread.vectors import node_of
 from tests.plugins.test_volume_binding import claim, claimed, volume
-from tests.serving import Client, WholeCluster, names_request, nodes_request, served
+from tests.serving import Client, WholeCluster, lean, names_request, nodes_request, served
 from tests.vectors import Row, lines_of, rows
 
 UPSTREAM = FeatureGates(semver_operators=False)
@@ -86,7 +86,9 @@ def of_spread(row: Row, carrier: str) -> Iterator[Question]:
             scores = [scoring["scores"][name] for name in scoring["nodes"]]
             silent = len(set(scores)) < 2
             scaled = [0 if silent else (score + 5) // 10 for score in scores]
-            yield Question("prioritize", cluster, pod, list(scoring["nodes"]), scaled)
+            scored = list(scoring["nodes"])
+            expected = lean(zip(scored, scaled, strict=True))
+            yield Question("prioritize", cluster, pod, scored, expected)
 
 
 def of_volume(row: Row, carrier: str) -> Iterator[Question]:
@@ -134,7 +136,7 @@ async def answer_to(client: Client, question: Question, mode: str) -> Any:
     )
     answer = await client.ask(question.verb, body)
     if question.verb == "prioritize":
-        return [each["Score"] for each in answer]
+        return answer
     if answer["Error"]:
         return "an error"
     kept = (

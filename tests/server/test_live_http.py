@@ -6,6 +6,7 @@ import json
 import selectors
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,10 +24,10 @@ from extender.cluster.reflector import Backoff
 from extender.config.schema import Config, ProfileConfig
 from extender.match.gates import FeatureGates
 from extender.metrics import Metrics
-from extender.server import serving
-from extender.server.answers import CUT_OFF
-from extender.server.catch_up import BURST, SHARE, CatchUp
-from extender.server.serving import Server
+from extender.server import listeners
+from extender.server.hold import BURST, SHARE, RefusalHold
+from extender.server.listeners import Server
+from extender.verbs.filter import CUT_OFF
 from tests.builders import JSON, node_json, pod_json, taint, toleration
 from tests.cluster.apiserver import (
     PATHS,
@@ -103,9 +104,9 @@ async def live(
             {"nodes"},
             max_staleness=config.max_staleness,
             on_restart=lambda name, reason: metrics.watch_restarts.labels(name, reason).inc(),
-            **({"clock": clock} if clock else {}),
+            clock=clock or time.monotonic,
         )
-        server = Server(config, source, metrics)
+        server = Server(replace(config, refusals="always"), source, metrics)
         async with server.running() as listening, aiohttp.ClientSession() as session:
             scheduler, ops = (f"{each.scheme}://{each.address}" for each in listening)
             if listed:
@@ -186,7 +187,10 @@ async def test_a_lost_api_server_is_no_reason_to_stop_answering() -> None:
 
     assert answer["NodeNames"] == ["a"]
     assert verbose[0] == ready[0] == 200
-    assert "[+]cluster ok\n    degraded, nodes not heard of for 120 s\n" in verbose[1]
+    assert (
+        "[+]cluster ok\n    degraded, nodes: no contact with the API server for 120 s\n"
+        in verbose[1]
+    )
     assert age == DEGRADED_SECONDS + 30
     assert "degraded" in status[1]
 
@@ -223,7 +227,7 @@ async def test_past_max_staleness_it_is_not_ready_and_comes_back() -> None:
         well = await run.client.get("/readyz")
 
     assert stale[0] == 503
-    assert "[-]cluster failed: nodes not heard of for 301 s\n" in stale[1]
+    assert "[-]cluster failed: nodes: no contact with the API server for 301 s\n" in stale[1]
     assert answer["NodeNames"] == ["a"]
     assert well == (200, "ok")
 
@@ -303,11 +307,7 @@ async def test_an_unknown_node_is_scored_lowest_and_left_out_of_preemption() -> 
         request = {"Pod": pod_json(), "NodeNameToMetaVictims": victims}
         kept = await run.client.ask("preempt", request)
 
-    assert scores == [
-        {"Host": "plain", "Score": 10},
-        {"Host": "new", "Score": 0},
-        {"Host": "soft", "Score": 0},
-    ]
+    assert scores == [{"Host": "plain", "Score": 10}]
     assert list(kept["NodeNameToMetaVictims"]) == ["plain"]
 
 
@@ -560,8 +560,8 @@ def stepped(monkeypatch: pytest.MonkeyPatch) -> Stepped:
         loops.append(SteppedLoop())
         return loops[-1]
 
-    def on_stepped_time(source: LiveSource, seconds: float) -> CatchUp:
-        return CatchUp(source, seconds, clock=loops[-1].time)
+    def on_stepped_time(source: LiveSource, seconds: float) -> RefusalHold:
+        return RefusalHold(source, seconds, clock=loops[-1].time)
 
     def run_it(config: Config, scenario: Scenario) -> None:
         async def main() -> None:
@@ -577,7 +577,7 @@ def stepped(monkeypatch: pytest.MonkeyPatch) -> Stepped:
         with asyncio.Runner(loop_factory=stepped_loop) as runner:
             runner.run(main())
 
-    monkeypatch.setattr(serving, "CatchUp", on_stepped_time)
+    monkeypatch.setattr(listeners, "RefusalHold", on_stepped_time)
     return run_it
 
 

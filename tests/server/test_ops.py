@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from extender import __version__
 from extender.config.schema import Config, ProfileConfig
 from extender.errors import NotSyncedError
+from extender.rows import IMPLEMENTATION
 from tests.builders import (
     JSON,
     node_json,
@@ -49,7 +50,7 @@ SERIES = {
     "leeway_request_duration_seconds": {"verb", "mode"},
     "leeway_request_nodes": {"verb", "mode"},
     "leeway_value_parse_failures_total": {"source", "kind"},
-    "leeway_build_info": {"version"},
+    "leeway_build_info": {"version", "rows"},
 }
 
 
@@ -447,4 +448,5 @@ async def test_the_build_is_told() -> None:
     async with served() as client:
         found = await samples(client)
 
-    assert found["leeway_build_info"] == {frozenset({("version", __version__)}): 1.0}
+    labels = frozenset({("version", __version__), ("rows", IMPLEMENTATION)})
+    assert found["leeway_build_info"] == {labels: 1.0}

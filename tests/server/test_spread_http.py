@@ -15,8 +15,8 @@ from extender.cluster.live import LiveSource
 from extender.config.schema import Config
 from extender.plugins import DEFAULT_WEIGHTS, resources
 from extender.plugins.pod_topology_spread import REASON, REASON_IN_FLIGHT
-from extender.server import catch_up
-from extender.server.answers import IN_FLIGHT
+from extender.server import hold
+from extender.verbs.filter import IN_FLIGHT
 from tests.builders import JSON, PREFIX, node_json, taint, toleration
 from tests.cluster.apiserver import ScriptedServer, a_placed_pod, anonymous, eventually, scripted
 from tests.serving import Client, names_request, nodes_request, served
@@ -132,8 +132,9 @@ async def burst(run: Run, pods: Sequence[JSON], delay: float, *, whole: bool = F
             await asyncio.sleep(0.005)
             continue
         scores = await run.client.ask("prioritize", names_request(pod, *names))
-        best = max(each["Score"] for each in scores)
-        node = chance.choice([each["Host"] for each in scores if each["Score"] == best])
+        best = max((each["Score"] for each in scores), default=0)
+        told = {each["Host"]: each["Score"] for each in scores}
+        node = chance.choice([name for name in names if told.get(name, 0) == best])
         run.place(pod, node)
         binding.add(asyncio.create_task(bind_later(pod, node)))
     await asyncio.gather(*binding)
@@ -217,7 +218,7 @@ async def test_while_a_pod_is_in_flight_the_next_one_waits_and_then_goes_to_one_
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for a second."""
-    monkeypatch.setattr(catch_up, "IN_FLIGHT_SECONDS", 0.2)
+    monkeypatch.setattr(hold, "IN_FLIGHT_SECONDS", 0.2)
 
 
 @pytest.mark.usefixtures("impatient")

@@ -1,6 +1,6 @@
 """Readiness and the list of callers, with a clock that the test holds."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from extender import __version__
 from extender.server.status import MAX_CALLERS, Callers, Readiness
@@ -10,10 +10,10 @@ class Clock:
     """Moves a second at each look."""
 
     def __init__(self) -> None:
-        self.at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+        self.at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC).timestamp()
 
-    def __call__(self) -> datetime:
-        self.at += timedelta(seconds=1)
+    def __call__(self) -> float:
+        self.at += 1
         return self.at
 
 
@@ -32,9 +32,9 @@ def test_not_ready_when_one_check_fails() -> None:
 
 def test_callers_are_told_newest_first_with_their_count_and_time() -> None:
     callers = Callers(Clock())
-    scheduler = ("10.0.0.1", "kube-scheduler/v1.36.0", "filter", "names", "system:kube-scheduler")
+    scheduler = ("10.0.0.1", b"kube-scheduler/v1.36.0", "filter", "names", "system:kube-scheduler")
     callers.record(*scheduler)
-    callers.record("10.0.0.2", "curl/8", "filter", "nodes")
+    callers.record("10.0.0.2", b"curl/8", "filter", "nodes")
     callers.record(*scheduler)
 
     assert callers.document("no cluster") == {
@@ -67,9 +67,9 @@ def test_callers_are_told_newest_first_with_their_count_and_time() -> None:
 def test_the_longest_silent_callers_are_forgotten() -> None:
     callers = Callers(Clock())
     for i in range(MAX_CALLERS):
-        callers.record(f"10.0.0.{i}", "agent", "filter", "names")
-    callers.record("10.0.0.0", "agent", "filter", "names")
-    callers.record("10.0.1.1", "agent", "filter", "names")
+        callers.record(f"10.0.0.{i}", b"agent", "filter", "names")
+    callers.record("10.0.0.0", b"agent", "filter", "names")
+    callers.record("10.0.1.1", b"agent", "filter", "names")
 
     told = callers.document("")["callers"]
     assert isinstance(told, list)
@@ -80,7 +80,7 @@ def test_the_longest_silent_callers_are_forgotten() -> None:
 
 def test_a_long_user_agent_is_cut() -> None:
     callers = Callers(Clock())
-    callers.record("10.0.0.1", "x" * 10_000, "filter", "names")
+    callers.record("10.0.0.1", b"x" * 10_000, "filter", "names")
 
     told = callers.document("")["callers"]
     assert isinstance(told, list)

@@ -19,7 +19,7 @@ import uvloop
 
 from extender.config.schema import Config, TLSFiles
 from extender.errors import ConfigError
-from extender.server import serving
+from extender.server import listeners
 from extender.server.tls import ReloadingTLS
 from tests.builders import JSON, node_json, pod_json
 from tests.serving import (
@@ -42,7 +42,7 @@ Run = Callable[[Coroutine[Any, Any, None]], None]
 @pytest.fixture(params=["asyncio", "uvloop"])
 def run(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs a coroutine on one of the two loops; changed files are looked for often."""
-    monkeypatch.setattr(serving, "TLS_CHECK_SECONDS", 0.02)
+    monkeypatch.setattr(listeners, "TLS_CHECK_SECONDS", 0.02)
     factory = uvloop.new_event_loop if request.param == "uvloop" else asyncio.new_event_loop
 
     def run(main: Coroutine[Any, Any, None]) -> None:
@@ -465,7 +465,7 @@ def test_a_session_does_not_outlive_the_authority_that_let_it_in(
     loop: Callable[[], asyncio.AbstractEventLoop],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(serving, "TLS_CHECK_SECONDS", 0.02)
+    monkeypatch.setattr(listeners, "TLS_CHECK_SECONDS", 0.02)
     old = trusting(authority, signed_by=authority)
     old.maximum_version = version
     new = trusting(authority, signed_by=stranger)

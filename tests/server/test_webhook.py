@@ -18,7 +18,8 @@ from extender.match.gates import FeatureGates
 from extender.review import admission
 from extender.review.admission import AdmissionRequest
 from extender.review.validation import Review
-from extender.server import expressions, webhook
+from extender.server import webhook
+from extender.verbs import cel_budget
 from tests.admitting import UID, admitting, review
 from tests.builders import JSON, PREFIX, toleration
 from tests.review import objects
@@ -317,7 +318,7 @@ async def test_costly_expressions_do_not_hold_up_the_loop(
             assert answered.wait(30)
         return compile_expression(text)
 
-    monkeypatch.setattr(expressions, "compile_expression", slow)
+    monkeypatch.setattr(cel_budget, "compile_expression", slow)
     costly = with_tolerations({"expression": f"{HOSTILE} && taint.key"})
     cheap = with_tolerations({"expression": CHEAP})
     async with admitting(tmp_path) as api:

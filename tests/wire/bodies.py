@@ -1,18 +1,18 @@
 """Bodies as kube-scheduler writes them, what is understood of them, what chance makes of them."""
 
 import json
-from collections.abc import Iterable
 from typing import Any
 
 from hypothesis import strategies as st
 
 from extender.errors import BadRequestError
-from extender.framework.snapshot import Interner, NodeInfo
-from extender.wire import messages, splitting
-from extender.wire.intake import Body
-from extender.wire.messages import FilterArgs
-from extender.wire.splitting import Known
-from tests.builders import pod_json, toleration
+from extender.framework.columns.node_table import NodeTable
+from extender.framework.snapshot import Interner
+from extender.match.lru import CacheBudget
+from extender.wire import extender_v1, requests
+from extender.wire.known_nodes import KnownNodes
+from extender.wire.node_stream import Body
+from tests.builders import node_json, pod_json, some_nodes, toleration
 
 POD = json.dumps(pod_json(toleration("sla", "Gt", "900")), separators=(",", ":")).encode()
 BODY = b'{"Pod":' + POD + b',"Nodes":null,"NodeNames":["a","b"]}'
@@ -30,24 +30,43 @@ WHOLE = (
 )
 NESTED = BODY.replace(b'"spec":', b'"x":{"y":1,"Nodes":null,"NodeNames":["z"]},"spec":')
 
+CLUSTER = NodeTable(some_nodes(node_json("a")))
 
-def outcome(body: Body, known: Known | None) -> tuple[Any, ...]:
+
+def outcome(body: Body, known: KnownNodes | None) -> tuple[Any, ...]:
     """What is understood, or that nothing is."""
     try:
-        args: FilterArgs = (
-            messages.decode_filter_args(bytes(body))
-            if known is None
-            else splitting.read_filter_args(body, known)
-        )
+        return _outcome(body, known)
     except BadRequestError as exc:
         return (str(exc),)
-    nodes: Iterable[NodeInfo | None] = map(Interner().node_info, args.nodes)
-    raw = args.raw
-    if args.carried is not None:
-        nodes, raw = args.carried.nodes(), args.carried.raw()
-    infos = [(node.name, node.labels, node.taints.hard) for node in nodes if node is not None]
-    listed = None if args.listing is None or args.raw is not None else list(args.listing.names)
-    return args.pod, list(args.names), infos, raw and [bytes(each).strip() for each in raw], listed
+
+
+def _outcome(body: Body, known: KnownNodes | None) -> tuple[Any, ...]:
+    args = (
+        extender_v1.decode_filter_args(bytes(body))
+        if known is None
+        else requests.read_filter_args(body, known)
+    )
+    batch = requests.nodes_of(args, CLUSTER, known or knowing(), Interner())
+    batch.candidates.judge((), (), ())
+    found = (batch.table.nodes[row] for row in batch.candidates.rows(0))
+    return (
+        args.pod,
+        args.mode,
+        requests.count(args),
+        batch.candidates.names(),
+        batch.candidates.members([b"", b"unknown"]),
+        [(node.name, node.labels, node.taints.hard) for node in found if node is not None],
+        list(batch.texts),
+    )
+
+
+def knowing(*bodies: bytes, max_bytes: int = 1 << 26) -> KnownNodes:
+    """What is known after these bodies."""
+    known = KnownNodes(CacheBudget(max_bytes))
+    for body in bodies:
+        outcome(body, known)
+    return known
 
 
 @st.composite

@@ -1,8 +1,8 @@
 """When values are equal: numbers across their types, the rest only within one type.
 
-An object of Kubernetes' libraries on the left of something else is an error, and so is a computed
-quantity on the right of one. What comes of such an error depends on who asks: `==` fails, for `!=`
-they are not equal, in a list or a map they pass for equal, and nothing is found by it.
+To compare an object of Kubernetes' libraries with another type is an error, and so is a computed
+quantity on the right of a quantity. What the error does depends on the caller: `==` fails, `!=` is
+true, inside lists and maps the two count as equal, and `in` does not find them.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from extender.match.cel.values import (
 )
 
 _AGGREGATES: Final = frozenset({list, dict, OptionalValue})
-# What Python compares in lists as CEL does. Doubles it does not: NaN would equal itself.
+# Types whose lists Python compares as CEL does. Not doubles: NaN would equal itself.
 _PLAIN: Final = frozenset({bool, int, str, bytes})
 
 
@@ -43,7 +43,7 @@ def differs(a: Value, b: Value) -> bool:
 
 
 def same(a: Value, b: Value) -> bool:
-    """Whether a equals b; here it is no error if they cannot be compared."""
+    """Whether a equals b; False instead of an error if they cannot be compared."""
     try:
         return equals(a, b)
     except EvaluationError:
@@ -97,7 +97,7 @@ def are_plain_lists(a: Value, b: Value) -> bool:
 
 
 def _pairs(a: Value, b: Value) -> list[tuple[Value, Value]] | None:
-    """What must be equal for two aggregates of one type to be equal; None if they cannot be."""
+    """The pairs of parts that must be equal for two lists or maps to be; None if none can."""
     if type(a) is OptionalValue and type(b) is OptionalValue:
         return [(a.value, b.value)] if a.present == b.present else None
     if size(a) != size(b):

@@ -1,4 +1,4 @@
-"""What can go wrong with an expression, at compile time and at run time."""
+"""The errors of expressions, at compile time and at run time."""
 
 from extender.errors import LeewayError
 
@@ -20,4 +20,4 @@ class CostLimitError(LeewayError):
 
 
 class PanicError(LeewayError):
-    """What makes upstream's engine panic: the evaluation ends in an error that nothing absorbs."""
+    """A panic of upstream's engine: the evaluation ends in an error that nothing absorbs."""

@@ -1,35 +1,33 @@
-"""An expression, compiled: the door of the engine."""
+"""Compiles and evaluates an expression: runs the five steps."""
 
 from typing import Final
 
 from msgspec import Struct
 
-from extender.match.cel.checked import Checked
-from extender.match.cel.checker import check
-from extender.match.cel.estimate import estimate
+from extender.match.cel.check.checker import check
+from extender.match.cel.check.notes import Checked
+from extender.match.cel.check.validators import validate
+from extender.match.cel.cost.estimate import estimate
 from extender.match.cel.faults import CompileError, CostLimitError, EvaluationError, PanicError
-from extender.match.cel.parser import parse
-from extender.match.cel.plan import (
-    COST_LIMIT,
+from extender.match.cel.plan.code import (
     EFFECT_SLOT,
     KEY_SLOT,
-    MAX_STEPS,
     VALUE_SLOT,
     State,
 )
-from extender.match.cel.planner import Plan, plan
-from extender.match.cel.planning import ProgramError
-from extender.match.cel.source import IssuesError, Source, format_issues
+from extender.match.cel.plan.compile import Plan, plan
+from extender.match.cel.plan.scope import ProgramError
+from extender.match.cel.syntax.parser import parse
+from extender.match.cel.syntax.source import IssuesError, Source, format_issues
 from extender.match.cel.types import BOOL
-from extender.match.cel.validators import validate
-from extender.match.cel.values import COST_LIMIT_EXCEEDED, PANIC, type_name
+from extender.match.cel.values import COST_LIMIT, COST_LIMIT_EXCEEDED, MAX_STEPS, PANIC, type_name
 from extender.model.core_v1 import Taint
 
 MAX_BYTES: Final = 10_240
 
 
 class Evaluation(Struct, frozen=True, gc=False):
-    """The result of an expression for one taint, or why there is none, and what it cost."""
+    """The result of an expression for one taint, or the error, and the cost."""
 
     result: bool | None
     error: str | None
@@ -37,7 +35,7 @@ class Evaluation(Struct, frozen=True, gc=False):
 
 
 class Program(Struct, frozen=True):
-    """An expression that may be run; whether it is too costly for that, the caller decides."""
+    """A compiled expression. The caller must check `too_costly` before it runs one."""
 
     expression: str
     type: str
@@ -49,7 +47,7 @@ class Program(Struct, frozen=True):
         return self.max_cost > COST_LIMIT
 
     def seen(self, taint: Taint) -> Taint:
-        """The taint with only those fields that the expression reads: nothing else matters."""
+        """The taint with only the fields that the expression reads."""
         fields = self.plan.fields
         return Taint(
             taint.key if KEY_SLOT in fields else "",
@@ -58,23 +56,23 @@ class Program(Struct, frozen=True):
         )
 
     def evaluate(self, key: str, value: str, effect: str) -> Evaluation:
-        """Always the same for the same taint: what bounds it is counted, never timed."""
+        """The same for the same taint on any machine: the limits are counted, never timed."""
         s = self._new_state(key, value, effect)
         evaluation = _run(self.plan, s)
         return evaluation if _is_exact(evaluation, s) else self._evaluate_exactly(s, evaluation)
 
     def judge(self, taint: Taint) -> Evaluation:
-        """The same, but what it costs until it is cancelled is only about what it is upstream."""
+        """The same, faster; the cost of a cancelled evaluation is only about upstream's."""
         return _run(self.plan, self._new_state(taint.key, taint.value, taint.effect))
 
     def _new_state(self, key: str, value: str, effect: str) -> State:
         return [self.plan.cost, key, value, effect, 0, *self.plan.locals]
 
     def _evaluate_exactly(self, s: State, evaluation: Evaluation) -> Evaluation:
-        """Again, node by node."""
+        """Evaluate again, charging node by node."""
         try:
             exact = plan(_checked(Source(self.expression)), exact=True)
-        except ProgramError:  # nested too deeply for that
+        except ProgramError:  # an exact plan nests deeper, here too deep
             return evaluation
         again: State = [exact.cost, *s[1:5], *exact.locals]
         exact_evaluation = _run(exact, again)
@@ -82,7 +80,7 @@ class Program(Struct, frozen=True):
 
 
 def _is_exact(evaluation: Evaluation, s: State) -> bool:
-    """A plan charges in advance, which shows where upstream ends in the midst of it."""
+    """A plan charges in advance, so its cost differs where upstream stops halfway."""
     if evaluation.error is None or s[4] > MAX_STEPS:
         return True
     return evaluation.cost <= COST_LIMIT and not evaluation.error.startswith(PANIC)

@@ -26,8 +26,8 @@ class Type(Struct, frozen=True):
     kind: TypeKind
     name: str
     parameters: tuple["Type", ...] = ()
-    # Of the parameters, and kept by the functions below: how many types there are, how deep they
-    # nest, and whether a variable is among them.
+    # Computed by `parametric`: the number of types in this one, their depth, and whether one is a
+    # variable.
     weight: int = 1
     depth: int = 1
     is_open: bool = False
@@ -55,9 +55,14 @@ URL: Final = Type("object", "kubernetes.URL")
 NAMED_FORMAT: Final = Type("object", "kubernetes.NamedFormat")
 IP: Final = Type("opaque", "net.IP")
 CIDR: Final = Type("opaque", "net.CIDR")
+# Only the API server has values of these, but a dyn may be taken for one.
+AUTHORIZATION: Final = tuple(
+    Type("object", f"kubernetes.authorization.{name}")
+    for name in ("Authorizer", "PathCheck", "GroupCheck", "ResourceCheck", "Decision")
+)
 
 
-# What messages of the checker call a type, where it is not its name.
+# How error texts of the checker name a type, if not by its name.
 _DESCRIPTIONS: Final = {NULL: "null", DURATION: "duration", TIMESTAMP: "timestamp"}
 
 
@@ -94,7 +99,7 @@ def type_of(value: Type) -> Type:
 
 
 def variable(name: str) -> Type:
-    """A type that is yet to be found."""
+    """A type variable."""
     return Type("var", name, is_open=True)
 
 
@@ -109,7 +114,7 @@ def describe(type_: Type) -> str:
 
 
 def _printed(type_: Type, names: Mapping[Type, str]) -> str:
-    """Without recursion: types nest deep."""
+    """Not recursive: types can nest deeper than Python's stack."""
     pieces: list[str] = []
     work: list[Type | str] = [type_]
     while work:

@@ -1,4 +1,4 @@
-"""Values at run time: what they are, how large they are, what they have inside, how they print.
+"""Values at run time: their types, sizes, elements and texts.
 
 bool, int, float, str, bytes, None, list and dict are Python's own; lists and dicts are never
 changed once made. The rest is here, or with its functions (`library`). An unsigned integer, a
@@ -21,9 +21,14 @@ INT_MIN: Final = -(1 << 63)
 INT_MAX: Final = (1 << 63) - 1
 UINT_MAX: Final = (1 << 64) - 1
 
-# No value may grow beyond these; the cost limit of upstream would allow less than ten times them.
+# The largest values that may be built; upstream's cost limit allows up to ten times as much.
 MAX_TEXT: Final = 10_000_000
 MAX_ITEMS: Final = 1_000_000
+# Of one evaluation, in upstream's units.
+COST_LIMIT: Final = 1_000_000
+# Of one evaluation, in steps of about 0.1 us. A list of n elements that is copied counts n / 4 and
+# a text n / 32, so this also bounds the memory of one evaluation.
+MAX_STEPS: Final = 1_000_000
 NO_SUCH_OVERLOAD: Final = "no such overload"
 PANIC: Final = "internal error: "
 COST_LIMIT_EXCEEDED: Final = "operation cancelled: actual cost limit exceeded"
@@ -64,7 +69,7 @@ class TypeValue(Struct, frozen=True, gc=False):
 
 
 class OddKey(Struct, frozen=True, eq=False, gc=False):
-    """A map key that equals nothing; a list or a map, or that there is nothing, equals itself."""
+    """A map key that equals no other. A list, a map or `optional.none()` equals itself."""
 
     value: Value
 
@@ -98,7 +103,7 @@ NUMBERS: Final = frozenset({int, Uint, float})
 _SIZED: Final = frozenset({str, bytes, list, dict})
 _KEYS_BY_VALUE: Final = frozenset({bool, Uint, float, NoneType, Duration, Timestamp, TypeValue})
 _ADDRESSES: Final = frozenset({"net.IP", "net.CIDR"})
-# To put one of these into a Go map is a panic.
+# As a key of a Go map these panic.
 _UNHASHABLE: Final = {
     "bytes": "types.Bytes",
     "kubernetes.Semver": "cel.Semver",
@@ -118,11 +123,25 @@ def type_name(value: Value) -> str:
 
 
 def size(value: Value) -> int:
-    """How large a value is for the sake of its cost: 1 for all that has no size."""
+    """The size of a value in upstream's cost rules: 1 if it has none."""
     if type(value) in _SIZED:
         return len(value)  # type: ignore[arg-type]
     own: int = getattr(value, "size", 1)
     return own
+
+
+def as_int(number: int) -> int:
+    """The number as an int, if it fits."""
+    if INT_MIN <= number <= INT_MAX:
+        return number
+    raise EvaluationError("integer overflow")
+
+
+def as_uint(number: int) -> Uint:
+    """The number as a uint, if it fits."""
+    if 0 <= number <= UINT_MAX:
+        return Uint(number)
+    raise EvaluationError("unsigned integer overflow")
 
 
 def bound_text(length: int) -> None:
@@ -146,7 +165,7 @@ def index_list(items: Sequence[Value], index: Value) -> Value:
 
 
 def position(index: Value) -> int:
-    """The place in a list that an index stands for, whether there is one or not."""
+    """An index as an int, which may be out of bounds."""
     if type(index) is int:
         return index
     if type(index) is Uint and index <= INT_MAX:
@@ -167,7 +186,7 @@ def index_map(entries: Mapping[Hashable, Value], key: Value) -> Value:
 
 
 def map_key(value: Value) -> Hashable:
-    """The key of a dict that stands for a value: in Python 1, 1.0 and True would be one key."""
+    """The dict key for a value. In Python 1, 1.0 and True would be the same key."""
     kind = type(value)
     if kind is str or kind is int:
         return value
@@ -180,14 +199,14 @@ def map_key(value: Value) -> Hashable:
 
 
 def from_key(key: Hashable) -> Value:
-    """The value that a key of a dict stands for."""
+    """The value of a dict key."""
     if type(key) is tuple:
         return key[1]
     return key.value if type(key) is OddKey else key
 
 
 def find(entries: Mapping[Hashable, Value], value: Value, key: Hashable = MISSING) -> Value:
-    """What the map has for a value, or MISSING; a number finds the equal integer of another type.
+    """The entry of a map, or MISSING. A number finds the equal integer of another type.
 
     `key` is the key of the value, where it is known.
     """
@@ -211,12 +230,12 @@ def _whole(number: float) -> int | None:
 
 
 def _is_int(whole: int) -> bool:
-    # The lowest integer is left out as well: upstream takes its double for out of range.
+    # Without the lowest integer: upstream treats its double as out of range.
     return INT_MIN < whole <= INT_MAX
 
 
 def shown(value: Value) -> str:
-    """A value inside of an error text, as Go's `%v` prints it; of aggregates only the type."""
+    """A value in an error text, as Go's `%v` prints it; for lists and maps only the type."""
     if type(value) is str:
         return value
     if type(value) is bool:

@@ -7,7 +7,6 @@ from typing import Final, Literal
 
 from extender.framework import rules
 from extender.framework.interface import Settings
-from extender.framework.memory import weight_of
 from extender.framework.node_info import NodeInfo, TaintSet
 from extender.framework.rules import PodTolerations
 from extender.framework.snapshot import TAINTS, LabelsFacet
@@ -19,8 +18,6 @@ from extender.model.core_v1 import Pod, TopologySpreadConstraint
 
 HARD: Final = "DoNotSchedule"
 SOFT: Final = "ScheduleAnyway"
-# Of rules that weigh more it is not remembered which nodes count by them.
-MAX_WEIGHT: Final = 256 << 10
 
 Action = Literal["DoNotSchedule", "ScheduleAnyway"]
 
@@ -67,7 +64,7 @@ def _parsed(pod: Pod, written: TopologySpreadConstraint, settings: Settings) -> 
 class Inclusion:
     """The nodes that count for a constraint: by the pod's own rules, the extended ones too."""
 
-    key: Hashable | None
+    key: Hashable
     required: Required | None
     tolerations: PodTolerations | None
     no_execute: Literal["narrow", "join"]
@@ -126,12 +123,10 @@ class Inclusions:
         affinity_key: Hashable = ()
         taints_key: Hashable = ()
         if required is not None:
-            affinity_key = rules.affinity_rules(pod, settings, annotation_only=False)
+            affinity_key = rules.affinity_signature(pod, settings, annotation_only=False)
         if tolerations is not None:
-            taints_key = rules.toleration_rules(pod, settings)
-        parts = affinity_key, taints_key
-        kept = None not in parts and max(map(weight_of, parts)) <= MAX_WEIGHT
-        key = parts if kept else None
+            taints_key = rules.toleration_signature(pod, settings)
+        key = affinity_key, taints_key
         return Inclusion(key, required, tolerations, settings.no_execute, settings.budget)
 
     def _required(self) -> Required | None:

@@ -2,16 +2,18 @@
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from itertools import compress, repeat
 from math import inf, log
-from typing import Final
+from typing import ClassVar, Final
 
-from extender.framework.interface import SUCCESS, Code, Status, unresolvable
-from extender.framework.node_info import LabelOf, NodeInfo
-from extender.framework.topology import Tally
+from msgspec.structs import replace
+
+from extender.framework.interface import NOTHING_FOUND, SUCCESS, Code, Status, unresolvable
+from extender.framework.node_info import NodeInfo
+from extender.framework.pods.topology import Tally
+from extender.framework.snapshot import NODE, AttributeFacet, LabelFacet
 from extender.match.findings import Finding
 from extender.plugins.pod_topology_spread.constraints import Constraint
 
@@ -112,9 +114,12 @@ class Skew:
     verdict must hold either way.
     """
 
-    def __init__(self, constraint: Constraint, tally: Tally, labels: LabelOf, asker: Asker) -> None:
+    held_back: Final = UNSETTLED
+    findings: Final = NOTHING_FOUND
+
+    def __init__(self, constraint: Constraint, tally: Tally, asker: Asker) -> None:
         self.constraint = constraint
-        self._labels = labels
+        self.facet = LabelFacet(constraint.key)
         self._tally = tally
         self._asker = asker
         self._maybe: Counter[str] = Counter()
@@ -145,13 +150,23 @@ class Skew:
         """How many there are."""
         return len(self._tally.topology.sizes)
 
-    def column(self, nodes: Sequence[NodeInfo]) -> Sequence[int]:
-        """The verdict of this constraint on each node."""
-        return list(map(self._refusals.get, self.domains_of(nodes), repeat(self._default)))
+    def filter(self, node: NodeInfo) -> Status:
+        """The verdict of this constraint on a node."""
+        domain = node.labels.get(self.constraint.key)
+        return VERDICTS[self._refusals.get(domain, self._default)]
 
-    def domains_of(self, nodes: Sequence[NodeInfo]) -> Sequence[str | None]:
-        """The domain of each node."""
-        return self._labels.column(nodes)
+    def by_key(self) -> tuple[Status, Mapping[Hashable, Status]]:
+        """Most domains are like each other; those that are full, or may be, are told apart."""
+        others: dict[Hashable, Status] = {
+            domain: VERDICTS[verdict] for domain, verdict in self._refusals.items()
+        }
+        return VERDICTS[self._default], others
+
+    def keeps(self, nodes: Sequence[NodeInfo], counts: Sequence[int]) -> Sequence[bool]:
+        """While others are in flight, let pass so little that everyone knows where this one is."""
+        domains = [node.labels.get(self.constraint.key) for node in nodes]
+        chosen = self.chosen(dict(zip(domains, counts, strict=True)))
+        return [domain in chosen for domain in domains]
 
     def without(self, node: NodeInfo, victims: Collection[str]) -> Status:
         """The verdict once these pods are gone from the node."""
@@ -165,13 +180,12 @@ class Skew:
 
     def account(self, node: NodeInfo) -> Account:
         """How the verdict on one node comes about, for a person."""
-        (verdict,) = self.column([node])
         domain = node.labels.get(self.constraint.key)
         here = domain or ""
         sizes, nominated = self._tally.topology.sizes, self._nominated[here]
         matching = self._base.counts[here] + nominated
         return Account(
-            VERDICTS[verdict],
+            self.filter(node),
             domain,
             counts={each: self._base.counts[each] for each in sizes},
             sizes=sizes,
@@ -244,57 +258,14 @@ def _lot(pod: str, domain: str, nodes: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class SkewFacet:
-    """The verdict itself: whoever has the same is alike."""
-
-    skews: tuple[Skew, ...]
-
-    def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
-        """The first refusal of each node, or that it passes."""
-        return self.verdicts(nodes)
-
-    def verdicts(self, nodes: Sequence[NodeInfo]) -> Sequence[int]:
-        """The same, as places in VERDICTS."""
-        first, *others = (skew.column(nodes) for skew in self.skews)
-        for column in others:
-            if not any(first):
-                first = column
-            elif any(column):
-                first = [one or other for one, other in zip(first, column, strict=True)]
-        return first
-
-
-@dataclass(frozen=True, slots=True)
 class HardConstraints:
-    """Asks every constraint in order; the first refusal of a node stands."""
+    """Every constraint in order; the first refusal of a node stands."""
 
-    skews: tuple[Skew, ...]
-    findings: frozenset[Finding] = frozenset()
-    held_back: Status = field(default=UNSETTLED)
-
-    @property
-    def facet(self) -> SkewFacet:
-        """What the verdict depends on."""
-        return SkewFacet(self.skews)
+    parts: tuple[Skew, ...]
+    facet: ClassVar[AttributeFacet] = NODE
+    findings: ClassVar[frozenset[Finding]] = NOTHING_FOUND
 
     def filter(self, node: NodeInfo) -> Status:
         """The first refusal, or success."""
-        (verdict,) = self.facet.verdicts([node])
-        return VERDICTS[verdict]
-
-    def narrow(self, nodes: Sequence[NodeInfo]) -> Sequence[bool]:
-        """While others are in flight, let pass so little that everyone knows where this one is."""
-        kept = nodes
-        for skew in sorted(self.skews, key=lambda skew: skew.domains):
-            if skew.crowded:
-                domains = skew.domains_of(kept)
-                chosen = skew.chosen(Counter(domains))
-                kept = list(compress(kept, map(chosen.__contains__, domains)))
-        if kept is nodes:
-            return [True] * len(nodes)
-        return list(map(set(kept).__contains__, nodes))
-
-    def without(self, node: NodeInfo, victims: Collection[str]) -> Status:
-        """The first refusal once these pods are gone from the node."""
-        verdicts = (skew.without(node, victims) for skew in self.skews)
-        return next((v for v in verdicts if v is not SUCCESS), SUCCESS)
+        verdicts = (part.filter(node) for part in self.parts)
+        return next((verdict for verdict in verdicts if verdict is not SUCCESS), SUCCESS)

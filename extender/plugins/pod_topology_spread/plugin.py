@@ -15,9 +15,9 @@ from extender.framework.interface import (
     shortened,
     unresolvable,
 )
-from extender.framework.pod_index import PodIndex, identity_of
+from extender.framework.pods.index import PodIndex, identity_of
+from extender.framework.pods.topology import Tally
 from extender.framework.snapshot import Snapshot
-from extender.framework.topology import Tally
 from extender.framework.volumes import Volumes
 from extender.model.core_v1 import Pod
 from extender.plugins.pod_topology_spread import constraints
@@ -37,7 +37,7 @@ class PodTopologySpread:
     name: ClassVar[str] = "PodTopologySpread"
     settings: Settings
 
-    def rules(self, pod: Pod) -> Hashable | None:
+    def signature(self, pod: Pod) -> Hashable | None:
         """Counts change with every pod; a pod without constraints never asks for them."""
         return None if pod.spec and pod.spec.topology_spread_constraints else ()
 
@@ -57,10 +57,7 @@ class PodTopologySpread:
         priority = (pod.spec.priority if pod.spec else None) or 0
         asker = Asker(identity_of(pod), priority, _is_slow(pod, snapshot))
         pairs = zip(hard, tallies, strict=True)
-        labels = snapshot.pods.labels
-        return HardConstraints(
-            tuple(Skew(each, tally, labels(each.key), asker) for each, tally in pairs)
-        )
+        return HardConstraints(tuple(Skew(each, tally, asker) for each, tally in pairs))
 
     def pre_score(self, pod: Pod, snapshot: Snapshot) -> NodeScorer | Status:
         """Take the counts of every soft constraint; SKIP without any."""
@@ -75,15 +72,9 @@ class PodTopologySpread:
             return unresolvable(str(exc))
         if not soft:
             return SKIP
-        labels = snapshot.pods.labels
         return SoftConstraints(
             tuple(
-                Soft(
-                    each,
-                    tally.selection,
-                    None if each.key == HOSTNAME else tally,
-                    labels(each.key),
-                )
+                Soft(each, tally.selection, None if each.key == HOSTNAME else tally)
                 for each, tally in zip(soft, tallies, strict=True)
             )
         )

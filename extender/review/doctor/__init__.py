@@ -1,4 +1,4 @@
-"""What is wrong with an installation: the scheduler's configuration, ours, and how they fit.
+"""Checks of an installation: the scheduler's configuration, ours, and whether they match.
 
-Every check is a function of what was read; nothing here reads a file or asks a server.
+Every check is a pure function; nothing here reads a file or calls a server.
 """

@@ -1,4 +1,4 @@
-"""Certificates: until when they hold, and for whom they are made out."""
+"""Certificates: their dates and their names."""
 
 import ipaddress
 from collections.abc import Collection, Iterator
@@ -17,14 +17,14 @@ SOON: Final = timedelta(days=14)
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """From when until when it holds, and for which names and addresses."""
+    """The dates, names and addresses of a certificate."""
 
     begins: datetime
     ends: datetime
     names: tuple[str, ...] = ()
 
     def is_for(self, host: str) -> bool:
-        """Whether a client that asks for this host accepts it; a wildcard is one label."""
+        """Whether it is valid for a host; a wildcard stands for one label."""
         host = host.lower().rstrip(".")
         _, _, parent = host.partition(".")
         wanted = {host} if _is_address(host) else {host, f"*.{parent}"}
@@ -32,7 +32,7 @@ class Certificate:
 
 
 def check(where: str, certificate: Certificate, now: datetime) -> Iterator[Problem]:
-    """Whether a certificate holds now, and for a while."""
+    """Check that a certificate is valid now and does not expire soon."""
     at = f"{certificate.ends:%Y-%m-%d %H:%M} UTC"
     fix = "renew it; Leeway takes up changed files by itself, the scheduler reads its CA only once"
     if now >= certificate.ends:
@@ -47,7 +47,7 @@ def check(where: str, certificate: Certificate, now: datetime) -> Iterator[Probl
 
 
 def check_names(where: str, certificate: Certificate, hosts: Collection[str]) -> Iterator[Problem]:
-    """Whether a listener's certificate is made out for whom the scheduler asks."""
+    """Check that a listener's certificate is valid for the hosts that the scheduler calls."""
     for host in hosts:
         if not certificate.is_for(host):
             made_out = ", ".join(certificate.names) or "nobody"
@@ -63,7 +63,7 @@ def check_names(where: str, certificate: Certificate, hosts: Collection[str]) ->
 
 def from_pem(text: str) -> list[Certificate]:
     """The certificates of a PEM file; DocumentError if one cannot be read."""
-    from cryptography import x509  # a tenth of a second, which other commands need not spend
+    from cryptography import x509  # a slow import that other commands do not need
 
     try:
         loaded = x509.load_pem_x509_certificates(text.encode(errors="replace"))

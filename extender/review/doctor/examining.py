@@ -1,9 +1,9 @@
-"""The whole examination: every check over everything that was found."""
+"""Runs every check on everything that was found."""
 
 from collections.abc import Iterator
 
 from extender.config.schema import Config
-from extender.review.doctor import agreement, extenders, network, process, profiles, urls
+from extender.review.doctor import config_match, extenders, network, process, profiles, urls
 from extender.review.doctor.problems import Problem
 from extender.review.doctor.profiles import Judged
 from extender.review.doctor.scheduler import Extender, SchedulerConfiguration
@@ -13,11 +13,11 @@ _OUR_PORT = 8888
 
 
 def examine(setup: Setup, version: tuple[int, int] | None = None) -> Iterator[Problem]:
-    """Every problem of an installation; `version` is the API server's, where it was asked."""
+    """All problems of an installation; `version` is the API server's, if it is known."""
     yield from setup.problems
     ours = setup.extenders[0] if setup.extenders else None
     for origin, own in setup.extenders:
-        yield from agreement.check_ours(origin, own)
+        yield from config_match.check_ours(origin, own)
     for origin, config in setup.schedulers:
         yield from process.check(config, origin)
         yield from _profiles(origin, config, ours[1] if ours else None)
@@ -26,20 +26,21 @@ def examine(setup: Setup, version: tuple[int, int] | None = None) -> Iterator[Pr
         if not config.extenders:
             yield _no_extender(origin)
         if ours is not None:
-            yield from agreement.check(*ours, config)
-        yield from agreement.check_placement(setup.pods, config)
+            yield from config_match.check(*ours, config)
+            yield from config_match.check_refusals(*ours, _is_followed(config))
+        yield from config_match.check_placement(setup.pods, config)
     for each in setup.processes:
         yield from process.check_process(each, version)
 
 
 def our_extenders(config: SchedulerConfiguration) -> Iterator[tuple[str, Extender]]:
-    """The extenders that are Leeway's, with their paths; all of them where none can be told."""
+    """Leeway's extenders with their paths; all extenders if none looks like Leeway."""
     every = [(f"extenders[{index}]", each) for index, each in enumerate(config.extenders)]
     yield from [pair for pair in every if _looks_like_ours(pair[1])] or every
 
 
 def asked_for(setup: Setup) -> list[str]:
-    """Whom the schedulers expect to answer over TLS."""
+    """The hosts that the schedulers call over TLS."""
     hosts: dict[str, None] = {}
     for _, config in setup.schedulers:
         for _, extender in our_extenders(config):
@@ -51,7 +52,7 @@ def asked_for(setup: Setup) -> list[str]:
 
 
 def skipped(setup: Setup) -> Iterator[str]:
-    """What could not be checked for want of something to look at."""
+    """What was not checked, because the input for it was missing."""
     if not setup.schedulers:
         yield "no KubeSchedulerConfiguration was given: nothing of the scheduler was checked"
     elif not setup.extenders:
@@ -68,7 +69,7 @@ def _profiles(
 ) -> Iterator[Problem]:
     for index, profile in enumerate(config.all_profiles()):
         where = f"{origin}: profiles[{index}]"
-        weights = agreement.weights_for(ours, profile.scheduler_name)
+        weights = config_match.weights_for(ours, profile.scheduler_name)
         judged = Judged(where, profile, weights)
         if weights or any(map(judged.nobody, ("TaintToleration", "NodeUnschedulable"))):
             yield from profiles.check(judged, config)
@@ -82,7 +83,13 @@ def _extender(
     for each in setup.processes:
         yield from network.check_proxy(extender, each)
     if ours is not None:
-        yield from agreement.check_listener(*ours, extender, where)
+        yield from config_match.check_listener(*ours, extender, where)
+
+
+def _is_followed(config: SchedulerConfiguration) -> bool:
+    """Whether the scheduler calls another extender after one of ours."""
+    ours = [extender for _, extender in our_extenders(config)]
+    return bool(config.extenders) and config.extenders[-1] not in ours
 
 
 def _no_extender(origin: str) -> Problem:

@@ -1,4 +1,4 @@
-"""One extender of kube-scheduler: is Leeway called at all, for every pod, as it answers."""
+"""Checks one extender of kube-scheduler: verbs, URL, time-out and weight."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _WEIGHT: Final = DEFAULT_WEIGHTS["TaintToleration"]
 
 
 def check(extender: Extender, where: str) -> Iterator[Problem]:
-    """Everything that one extender can have wrong, but for the network."""
+    """All problems of one extender, except those of the network."""
     yield from _verbs(extender, where)
     yield from _url(extender, where)
     yield from _passed_over(extender, where)
@@ -50,7 +50,7 @@ def check(extender: Extender, where: str) -> Iterator[Problem]:
 
 
 def seconds(duration: str | int | None) -> float | None:
-    """A duration as Go writes it, `1m30s`; a bare number is nanoseconds; None if it is neither."""
+    """Seconds of a Go duration such as `1m30s`, or of a number of nanoseconds; None if invalid."""
     if isinstance(duration, int):
         return duration / 1e9
     if not duration or _DURATION.sub("", duration):

@@ -1,4 +1,4 @@
-"""How the scheduler reaches an extender: TLS, and proxies on the way."""
+"""Checks how the scheduler reaches an extender: TLS and proxies."""
 
 import ipaddress
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from extender.review.doctor.urls import Url
 
 
 def check(extender: Extender, where: str) -> Iterator[Problem]:
-    """Whether the right one is asked, and knows who asks."""
+    """Check the TLS settings of an extender."""
     url = urls.parse(extender.url_prefix)
     tls = extender.tls_config or TLSConfig()
     if url.scheme == "http":
@@ -66,7 +66,7 @@ def _secured(extender: Extender, where: str, tls: TLSConfig) -> Iterator[Problem
 
 
 def check_proxy(extender: Extender, process: SchedulerProcess) -> Iterator[Problem]:
-    """Whether the scheduler's own environment leads the calls astray."""
+    """Check that the scheduler's environment does not send the calls to a proxy."""
     variable = proxy_for(extender.url_prefix, process.environment)
     if variable:
         host = urls.parse(extender.url_prefix).host
@@ -80,7 +80,7 @@ def check_proxy(extender: Extender, process: SchedulerProcess) -> Iterator[Probl
 
 
 def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
-    """The variable that sends a URL through a proxy, as Go reads them; None if none does."""
+    """The variable that sends a URL to a proxy, as Go reads them; None if none does."""
     parts = urls.parse(url)
     if not parts.host or parts.is_loopback:
         return None
@@ -105,7 +105,7 @@ def _exempt(host: str, port: int | None, exempt: str) -> bool:
 
 
 def _in_domain(host: str, entry: str) -> bool:
-    """`svc` and `*.svc` exempt the domain and what is below it, `.svc` only what is below."""
+    """`svc` and `*.svc` exempt a domain and its subdomains, `.svc` only its subdomains."""
     entry = entry.removeprefix("*")
     bare = entry.removeprefix(".")
     return host.endswith("." + bare) or (host == bare and entry == bare)

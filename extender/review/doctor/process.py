@@ -1,4 +1,4 @@
-"""What belongs to the whole scheduler: its lease, its back-off, its version and its gates."""
+"""Checks the scheduler as a whole: lease, back-off, version and feature gates."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -17,7 +17,7 @@ _HINTS_SINCE: Final = (1, 28)
 
 
 def check(config: SchedulerConfiguration, origin: str) -> Iterator[Problem]:
-    """What the configuration says of the scheduler as a whole."""
+    """Problems of the configuration that concern the whole scheduler."""
     yield from _lease(config, origin)
     backoff = config.pod_max_backoff_seconds
     if backoff is None or backoff < _BACKOFF_SECONDS:
@@ -42,7 +42,7 @@ def check(config: SchedulerConfiguration, origin: str) -> Iterator[Problem]:
 
 
 def check_process(process: SchedulerProcess, version: tuple[int, int] | None) -> Iterator[Problem]:
-    """What the command line says; `version` is the API server's, if the image tells none."""
+    """Problems of the command line; `version` counts if the image has none."""
     version = process.version or version
     where = f"{process.origin}: --feature-gates"
     pops, hints = process.gate(POP_GATE), process.gate(HINTS_GATE)
@@ -88,7 +88,7 @@ def _slow_retries(where: str, version: tuple[int, int]) -> Problem:
 def _lease(config: SchedulerConfiguration, origin: str) -> Iterator[Problem]:
     election = config.leader_election
     names = {each.scheduler_name for each in config.all_profiles()}
-    own = scheduler.DEFAULT_SCHEDULER in names  # the cluster's own scheduler has the default lease
+    own = scheduler.DEFAULT_SCHEDULER in names  # the cluster's own scheduler uses the default lease
     if own or not election.leader_elect or election.resource_name not in ("", _DEFAULT_LEASE):
         return
     if election.resource_name and election.resource_namespace not in ("", "kube-system"):

@@ -1,7 +1,7 @@
-"""The profiles of kube-scheduler: which of its plugins must be off for ours to count.
+"""Checks the profiles of kube-scheduler: which in-tree plugins must be off.
 
-An extender only removes nodes, after all in-tree filters, so what an in-tree plugin has refused
-never reaches us; and what neither side enforces, nobody enforces.
+An extender only removes nodes, after all in-tree filters, so Leeway never sees a node that an
+in-tree plugin refused. A rule that neither side enforces is not enforced at all.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,14 +15,14 @@ _ALL = 100
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A profile of the scheduler beside our plugins for its pods, with their weights."""
+    """A profile of the scheduler, with the weights of our plugins for its pods."""
 
     where: str
     theirs: SchedulerProfile
-    ours: Mapping[str, int]  # empty: we only read the affinity annotation
+    ours: Mapping[str, int]  # empty: we read only the affinity annotation
 
     def twice(self, plugin: str) -> bool:
-        """Whether both sides would filter by a plugin."""
+        """Whether both sides filter by a plugin."""
         return plugin in self.ours and self.theirs.plugins.runs(plugin, "filter")
 
     def nobody(self, plugin: str) -> bool:
@@ -31,7 +31,7 @@ class Judged:
 
 
 def check(judged: Judged, config: SchedulerConfiguration) -> Iterator[Problem]:
-    """Everything that one profile can have wrong."""
+    """All problems of one profile."""
     yield from _taints(judged)
     yield from _cordons(judged)
     yield from _affinity(judged)
@@ -42,7 +42,7 @@ def check(judged: Judged, config: SchedulerConfiguration) -> Iterator[Problem]:
 
 
 def sampled(profile: SchedulerProfile, config: SchedulerConfiguration) -> bool:
-    """Whether an extender is handed a part of the nodes only."""
+    """Whether the extender gets only a sample of the nodes."""
     percentage = profile.percentage_of_nodes_to_score
     if percentage is None:
         percentage = config.percentage_of_nodes_to_score

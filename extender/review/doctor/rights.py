@@ -1,10 +1,10 @@
-"""What Leeway and its scheduler must be allowed to do in the cluster."""
+"""The rights that Leeway and its scheduler need in the cluster."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from extender import plugins
-from extender.cluster.questions import Access
+from extender.cluster.access_reviews import Access
 from extender.config.schema import Config
 from extender.review.doctor.problems import Problem
 from extender.review.doctor.scheduler import SchedulerConfiguration
@@ -15,7 +15,7 @@ _LEASES: Final = "coordination.k8s.io"
 
 
 def needed(ours: Config | None) -> Iterator[Access]:
-    """What `leeway serve` does with this configuration, by resource."""
+    """The rights that `leeway serve` needs with this configuration."""
     enabled = (ours or Config()).enabled_plugins()
     for resource in sorted(plugins.resources(enabled)):
         for verb in _VERBS:
@@ -23,7 +23,7 @@ def needed(ours: Config | None) -> Iterator[Access]:
 
 
 def needed_by_scheduler(theirs: SchedulerConfiguration) -> Iterator[Access]:
-    """What a second scheduler does, a right out of each role that it must be bound to."""
+    """The rights of a second scheduler: one right from each role that it needs."""
     yield Access("list", "nodes")
     yield Access("create", "pods", subresource="binding")
     yield Access("patch", "persistentvolumes")
@@ -38,7 +38,7 @@ def needed_by_scheduler(theirs: SchedulerConfiguration) -> Iterator[Access]:
 
 
 def check_scheduler(refused: Iterable[Access], user: str) -> Iterator[Problem]:
-    """What the scheduler may not do."""
+    """A problem for each right that the scheduler lacks."""
     for access in refused:
         yield Problem(
             "error",
@@ -51,7 +51,7 @@ def check_scheduler(refused: Iterable[Access], user: str) -> Iterator[Problem]:
 
 
 def check(refused: Iterable[Access], user: str) -> Iterator[Problem]:
-    """What is missing, a problem a resource."""
+    """A problem for each resource that Leeway lacks rights for."""
     missing: dict[tuple[str, str], list[str]] = {}
     for access in refused:
         missing.setdefault((access.resource, access.group), []).append(access.verb)

@@ -1,4 +1,4 @@
-"""What a running Leeway tells of itself: is it ready, and does anybody call it."""
+"""Checks a running Leeway: whether it is ready, and who calls it."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -11,12 +11,12 @@ from extender.review.doctor.problems import Problem
 from extender.review.doctor.scheduler import SchedulerConfiguration
 
 _NO_CLUSTER: Final = "no cluster source"
-# Its client for extenders does not say who it is, only that it is Go's.
+# The user agent of kube-scheduler's extender client is only Go's default.
 _CALLERS: Final = ("kube-scheduler", "Go-http-client")
 
 
 class Caller(Struct, frozen=True, rename="camel"):
-    """One caller, as `/status` tells of it."""
+    """One caller in `/status`."""
 
     remote: str = ""
     user_agent: str = ""
@@ -37,7 +37,7 @@ class Status(Struct, frozen=True, rename="camel"):
 
 
 def check(where: str, *, ready: bool, report: str, status: Status) -> Iterator[Problem]:
-    """What the pages of the ops listener show."""
+    """Problems that the ops listener shows."""
     for line in report.splitlines():
         name, failed, why = line.partition(" failed: ")
         if not ready and failed:
@@ -60,7 +60,7 @@ def check(where: str, *, ready: bool, report: str, status: Status) -> Iterator[P
 
 
 def check_mode(where: str, status: Status, config: SchedulerConfiguration) -> Iterator[Problem]:
-    """Whether the calls are those of this configuration, and can be answered."""
+    """Check that the calls match this configuration and can be answered."""
     names = any(each.node_cache_capable for each in config.extenders)
     if names and status.cluster.startswith(_NO_CLUSTER):
         yield Problem(

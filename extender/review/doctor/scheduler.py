@@ -1,4 +1,4 @@
-"""kube-scheduler's configuration and command line, only what the checks look at."""
+"""kube-scheduler's configuration and command line, with the fields that are checked."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,22 +19,22 @@ class PluginName(Struct, frozen=True):
 
 
 class PluginSet(Struct, frozen=True):
-    """What is switched on and off at one extension point."""
+    """The plugins that are enabled and disabled at one extension point."""
 
     enabled: tuple[PluginName, ...] = ()
     disabled: tuple[PluginName, ...] = ()
 
     def enables(self, plugin: str) -> bool:
-        """Whether the plugin is named as enabled."""
+        """Whether the plugin is listed as enabled."""
         return any(each.name == plugin for each in self.enabled)
 
     def disables(self, plugin: str) -> bool:
-        """Whether the plugin is named as disabled, or all are."""
+        """Whether the plugin is listed as disabled, or all are."""
         return any(each.name in (plugin, "*") for each in self.disabled)
 
 
 class Plugins(Struct, frozen=True, rename="camel"):
-    """The extension points at which our plugins have a twin."""
+    """The extension points that our plugins share with in-tree plugins."""
 
     multi_point: PluginSet = msgspec.field(default_factory=PluginSet)
     pre_filter: PluginSet = msgspec.field(default_factory=PluginSet)
@@ -67,12 +67,12 @@ class SchedulerProfile(Struct, frozen=True, rename="camel"):
     plugin_config: tuple[PluginConfig, ...] = ()
 
     def arguments(self, plugin: str) -> Mapping[str, object]:
-        """What is configured for a plugin."""
+        """The arguments of a plugin."""
         return next((each.args for each in self.plugin_config if each.name == plugin), {})
 
 
 class TLSConfig(Struct, frozen=True, rename="camel"):
-    """How the scheduler speaks TLS to an extender."""
+    """The TLS settings for an extender."""
 
     insecure: bool = False
     server_name: str = ""
@@ -100,7 +100,7 @@ class Extender(Struct, frozen=True, rename="camel"):
 
 
 class LeaderElection(Struct, frozen=True, rename="camel"):
-    """The lease that two schedulers must not share."""
+    """The leader election; two schedulers must not share a lease."""
 
     leader_elect: bool = True
     resource_name: str = ""
@@ -118,13 +118,13 @@ class SchedulerConfiguration(Struct, frozen=True, rename="camel"):
     extenders: tuple[Extender, ...] = ()
 
     def all_profiles(self) -> tuple[SchedulerProfile, ...]:
-        """The profiles; without any there is the default one."""
+        """The profiles; by default one with default settings."""
         return self.profiles or (SchedulerProfile(),)
 
 
 @dataclass(frozen=True, slots=True)
 class SchedulerProcess:
-    """How a kube-scheduler is started."""
+    """Command line, environment and version of a kube-scheduler."""
 
     origin: str
     arguments: tuple[str, ...] = ()
@@ -142,7 +142,7 @@ class SchedulerProcess:
         return value
 
     def gate(self, name: str) -> bool | None:
-        """What --feature-gates says of a gate."""
+        """The value of a gate in --feature-gates; None if it is not set."""
         for part in (self.flag("feature-gates") or "").split(","):
             found, _, value = part.partition("=")
             if found.strip() == name:

@@ -1,4 +1,4 @@
-"""Documents sorted out: which of them are a scheduler, its configuration, or ours."""
+"""Finds the schedulers, their configurations and ours in a set of documents."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ _SPEC_PATHS: Final[Mapping[str, Sequence[str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class ExtenderPod:
-    """The pod that Leeway itself runs in, and who places it."""
+    """A pod that runs Leeway, and its scheduler."""
 
     origin: str
     scheduler_name: str
@@ -37,7 +37,7 @@ class ExtenderPod:
 
 @dataclass(slots=True)
 class Setup:
-    """Everything that was found, each with where it was found."""
+    """Everything that was found, with its origin."""
 
     schedulers: list[tuple[str, SchedulerConfiguration]] = field(default_factory=list)
     processes: list[SchedulerProcess] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Setup:
     problems: list[Problem] = field(default_factory=list)
 
     def add(self, origin: str, document: Plain) -> None:
-        """Take what a document has to say; what is none of our business is passed over."""
+        """Add a document; unrelated objects are ignored."""
         if not isinstance(document, dict):
             return
         kind = document.get("kind")

@@ -1,4 +1,4 @@
-"""Where a URL leads, whatever somebody has written there."""
+"""Parses URLs of extenders without raising."""
 
 import ipaddress
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """The parts of a URL; all empty where it is none."""
+    """The parts of a URL; all empty if it is invalid."""
 
     scheme: str = ""
     host: str = ""
@@ -19,7 +19,7 @@ class Url:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine, or this pod, can be meant."""
+        """Whether the host is loopback."""
         if self.host == "localhost":
             return True
         try:
@@ -29,7 +29,7 @@ class Url:
 
 
 def parse(text: str) -> Url:
-    """The parts of an http or https URL, with the port that it means."""
+    """The parts of an http or https URL, with the default port filled in."""
     try:
         parts = urlsplit(text)
         port = parts.port

@@ -1,5 +1,6 @@
-"""Why a pod can be placed or cannot: verdicts, how they come about, and what would help.
+"""Why a pod passes or is refused: verdicts, the rules behind them, and fixes.
 
-`explaining.py` puts it together, `schema.py` is what comes out of it. A derivation says what the
-core compared, a cure proposes what could be changed, and `fixes.py` tries it.
+`explaining.py` assembles an explanation, `schema.py` defines its fields. Each plugin has an entry
+in `registry.py`: its derivation shows what the core compared, its cure proposes changes, and
+`fixes.py` tries them.
 """

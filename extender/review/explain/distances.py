@@ -1,6 +1,6 @@
-"""Which of the nodes that refuse a pod is the nearest to taking it: an estimate, for all of them.
+"""Estimates for every node how much would have to change for the pod to pass.
 
-Only for the nearest ones is it then worked out what would have to change.
+The exact changes are then computed for the nearest nodes only.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,17 +13,17 @@ from extender.framework.snapshot import NodeInfo, TaintSet
 from extender.plugins.taint_toleration import TaintToleration
 from extender.review.explain.inquiry import Inquiry
 from extender.review.explain.proposals import Case
+from extender.review.explain.registry import EXPLAINERS
 from extender.review.explain.steps import Steps, filtered
-from extender.review.explain.taint_cures import TaintCure
+from extender.review.explain.taints.cure import TaintCure
 
 MAX_TAINT_SETS: Final = 500
 _AT_A_TIME: Final = 2
-_REFUSED: Final = {"NodeUnschedulable": 4.0, "VolumeBinding": 5.0, "PodTopologySpread": 2.5}
 _USUAL: Final = 3.0
 
 
 class Distances:
-    """The distance of each node, in the units of what changes cost."""
+    """The distance of each node, in the unit of `Proposal.cost`."""
 
     def __init__(self, inquiry: Inquiry, nodes: Sequence[NodeInfo]) -> None:
         self._inquiry = inquiry
@@ -38,7 +38,8 @@ class Distances:
             weights: Mapping[TaintSet, float] = {}
             if isinstance(plugin, TaintToleration):
                 weights = yield from self._by_taints(refused)
-            usual = _REFUSED.get(plugin.name, _USUAL)
+            explainer = EXPLAINERS.get(plugin.name)
+            usual = _USUAL if explainer is None else explainer.distance
             for node in refused:
                 total[node.name] += weights.get(node.taints, usual)
         return total
@@ -51,7 +52,7 @@ class Distances:
         return [node for node, status in pairs if status.code is not Code.SUCCESS]
 
     def _by_taints(self, refused: Sequence[NodeInfo]) -> Steps[Mapping[TaintSet, float]]:
-        """Nodes with the same taints are equally far."""
+        """The distance by set of taints: nodes with equal taints are equally far."""
         cure = TaintCure(self._inquiry.settings)
         sample = {node.taints: node for node in refused}
         found: dict[TaintSet, float] = {}

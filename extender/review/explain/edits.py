@@ -1,4 +1,4 @@
-"""A pod with one rule changed, and the patch that says what has changed."""
+"""Changes one rule of a pod, and makes the patch for the change."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,19 +31,19 @@ _UNLIMITED: Final = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Editor:
-    """Changes pods; never the one that it is given."""
+    """Makes changed copies of pods."""
 
     settings: Settings
-    implicit: tuple[Toleration, ...] = ()  # not written by the author, so not in a patch
+    implicit: tuple[Toleration, ...] = ()  # added by a controller, so not part of a patch
 
     def path(self, carrier: str) -> str:
-        """Where a carrier has its tolerations."""
+        """The path of a carrier's tolerations."""
         if carrier == NATIVE:
             return "spec.tolerations"
         return f"metadata.annotations[{self.settings.annotation_prefix}{TOLERATIONS}]"
 
     def tolerations(self, pod: Pod, carrier: str) -> list[Toleration]:
-        """What one carrier tolerates."""
+        """The tolerations of one carrier."""
         native, annotated = rules.written_tolerations(pod, self.settings)
         return list(native if carrier == NATIVE else annotated)
 
@@ -69,7 +69,7 @@ class Editor:
         return replace(pod, metadata=replace(meta, annotations=annotations))
 
     def patch(self, before: Pod, after: Pod) -> dict[str, Plain]:
-        """What turns one pod into the other, as a strategic merge patch."""
+        """The strategic merge patch from one pod to the other."""
         patch: dict[str, Plain] = {}
         old = (before.metadata.annotations if before.metadata else None) or {}
         new = (after.metadata.annotations if after.metadata else None) or {}
@@ -85,7 +85,7 @@ class Editor:
         spec: dict[str, Plain] = {}
         if before.node_selector != after.node_selector:
             selector: dict[str, Plain] = dict(after.node_selector or {})
-            # A patch takes a key away by setting it to null.
+            # A patch removes a key by setting it to null.
             gone = dict.fromkeys(key for key in before.node_selector or {} if key not in selector)
             spec["nodeSelector"] = selector | gone
         if before.affinity != after.affinity and after.affinity and after.affinity.node_affinity:
@@ -100,7 +100,7 @@ class Editor:
                 brief(each) for each in after.topology_spread_constraints or ()
             ]
         if before.volumes != after.volumes:
-            # Volumes are merged by name, and we know only of those that come from claims.
+            # Volumes are merged by name; we know only those from claims.
             old = before.volumes or ()
             spec["volumes"] = [brief(each) for each in after.volumes or () if each not in old]
         return spec
@@ -119,7 +119,7 @@ def with_constraint(pod: Pod, index: int, changed: TopologySpreadConstraint) -> 
 
 
 def brief(value: Any) -> Any:
-    """Structs as plain data, without fields that say nothing."""
+    """Structs as plain data, without default values."""
     match value:
         case msgspec.Struct():
             fields = ((each, getattr(value, each.name)) for each in structs.fields(value))
@@ -131,7 +131,7 @@ def brief(value: Any) -> Any:
 
 
 class _Dumper(yaml.SafeDumper):
-    """YAML as people write it: long texts in blocks, and no anchors."""
+    """YAML as people write it: long texts as blocks, and no anchors."""
 
     def ignore_aliases(self, _data: Any) -> bool:
         return True

@@ -1,16 +1,14 @@
-"""Why a pod can be placed or cannot: the verdicts of the core, grouped, explained, with a fix.
+"""Assembles an explanation: the verdicts of the core, grouped, with reasons and a fix.
 
-It is worked out in steps of a few milliseconds: a server does other things in between.
+It works in steps of a few milliseconds, so that a server can do other work in between.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-import msgspec
-
 from extender.errors import NotFoundError
-from extender.framework.interface import Status
+from extender.framework.interface import Code, Status
 from extender.framework.snapshot import NodeInfo, Snapshot
 from extender.model.core_v1 import ObjectMeta, PodSpec
 from extender.review.explain import nearness, remarks
@@ -18,7 +16,7 @@ from extender.review.explain.inquiry import Inquiry
 from extender.review.explain.judgement import Judgement, nearest
 from extender.review.explain.schema import Explanation, PodReference, ProfileReference
 from extender.review.explain.steps import Steps, filtered, finished
-from extender.wire import messages
+from extender.wire import answers
 
 DEFAULT_SCHEDULER: Final = "default-scheduler"
 
@@ -29,7 +27,7 @@ def explain(inquiry: Inquiry) -> Explanation:
 
 
 def explaining(inquiry: Inquiry) -> Steps[Explanation]:
-    """The explanation in steps; each `yield` is a place to do something else."""
+    """The explanation in steps; the caller may do other work at each `yield`."""
     snapshot, profile, pod = inquiry.snapshot, inquiry.profile, inquiry.pod
     nodes = list(snapshot.nodes.values())
     asked = None if inquiry.node is None else _named(inquiry.node, snapshot)
@@ -80,15 +78,15 @@ def _reference(inquiry: Inquiry) -> PodReference:
 
 
 def _message(nodes: Sequence[NodeInfo], statuses: Sequence[Status]) -> str:
-    """What kube-scheduler's event would say of our answer."""
+    """The message of kube-scheduler's event for our answer."""
     if not nodes:
         return "no nodes available to schedule pods"
-    body = {"Pod": {"metadata": {}}, "NodeNames": [node.name for node in nodes]}
-    args = messages.decode_filter_args(msgspec.json.encode(body))
-    answer = messages.encode_filter(args, statuses)
-    if answer.error:
-        return answer.error
-    refused = msgspec.json.decode(answer.body)["FailedAndUnresolvableNodes"]
-    reasons = sorted(f"{count} {reason}" for reason, count in Counter(refused.values()).items())
-    head = f"{answer.passed}/{len(nodes)} nodes are available"
+    fault = next((status for status in statuses if status.code is Code.ERROR), None)
+    if fault is not None:
+        return ": ".join((fault.plugin, *fault.reasons))
+    refused = [status for status in statuses if status.code is not Code.SUCCESS]
+    brief = answers.are_too_many(refused)
+    texts = (", ".join(s.brief if brief and s.brief else s.reasons) for s in refused)
+    reasons = sorted(f"{count} {reason}" for reason, count in Counter(texts).items())
+    head = f"{len(nodes) - len(refused)}/{len(nodes)} nodes are available"
     return f"{head}: {', '.join(reasons)}." if reasons else f"{head}."

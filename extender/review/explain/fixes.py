@@ -1,31 +1,25 @@
-"""Finds the fewest changes with which a pod would pass on a node, by trying them.
+"""Finds the fewest changes with which a pod passes on a node, by trying them.
 
-A change is kept only if the core, asked again, finds less in the way than before; the changes for
-a plugin are kept only if that plugin then lets the pod pass.
+A change is kept only if fewer obstacles remain after it. The changes for a plugin are kept only
+if the plugin then lets the pod pass.
 """
 
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from extender.framework import runner
 from extender.framework.interface import Code, FilterPlugin, Profile, Settings, Status
+from extender.framework.runner import Runner
 from extender.framework.snapshot import NodeInfo, Snapshot
 from extender.match.annotations import NODE_AFFINITY, TOLERATIONS
 from extender.model.core_v1 import Pod
-from extender.plugins.node_affinity import NodeAffinity
-from extender.plugins.node_unschedulable import NodeUnschedulable
-from extender.plugins.pod_topology_spread import PodTopologySpread
-from extender.plugins.taint_toleration import TaintToleration
-from extender.plugins.volume_binding import VolumeBinding
-from extender.review.explain import annotation_cures
-from extender.review.explain.affinity_cures import AffinityCure
-from extender.review.explain.annotation_cures import AnnotationCure
-from extender.review.explain.cluster_cures import SpreadCure, VolumeCure
+from extender.review.explain import annotation_cure
+from extender.review.explain.annotation_cure import AnnotationCure
+from extender.review.explain.inquiry import no_clock
 from extender.review.explain.proposals import Case, Cure, Proposal
+from extender.review.explain.registry import EXPLAINERS
 from extender.review.explain.schema import Change
 from extender.review.explain.steps import Steps
-from extender.review.explain.taint_cures import CordonCure, TaintCure
 
 MAX_CHANGES: Final = 8
 MAX_PROPOSALS: Final = 24
@@ -36,7 +30,7 @@ _LETS_PASS: Final = (Code.SUCCESS, Code.SKIP)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Changes that were tried, and how pod and node are with them."""
+    """Changes that were tried, and the pod and node with them."""
 
     case: Case
     changes: tuple[Change, ...] = ()
@@ -57,7 +51,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Planner:
-    """Looks for changes; `additive` takes only those that cannot keep another node away."""
+    """Looks for changes; `additive` allows only those that cannot exclude another node."""
 
     profile: Profile
     settings: Settings
@@ -65,7 +59,7 @@ class Planner:
     additive: bool = False
 
     def too_large(self, pod: Pod) -> bool:
-        """Whether the rules of the pod are more than one would go over again and again."""
+        """Whether the pod has too many rules to try changes."""
         annotations = (pod.metadata and pod.metadata.annotations) or {}
         prefix = self.settings.annotation_prefix
         texts = (annotations.get(prefix + name, "") for name in (TOLERATIONS, NODE_AFFINITY))
@@ -73,7 +67,7 @@ class Planner:
         return len(tolerations) > MAX_TOLERATIONS or max(map(len, texts)) > MAX_TEXT
 
     def plan(self, pod: Pod, node: NodeInfo) -> Steps[Plan]:
-        """What lets the pod pass on the node, as far as anything is known to."""
+        """The changes that let the pod pass on the node, as far as they are known."""
         plan = Plan(Case(pod, node, self.snapshot))
         open_plugins: list[str] = []
         for plugin in self.profile.filters:
@@ -91,7 +85,7 @@ class Planner:
         return replace(plan, complete=not open_plugins and self._passes(plan.case))
 
     def _cured(self, plugin: FilterPlugin, cure: Cure, plan: Plan) -> Steps[Plan | None]:
-        """The plan with what makes this plugin let the pod pass; None if nothing does."""
+        """The plan plus changes that satisfy this plugin; None if there are none."""
         for _ in range(MAX_CHANGES):
             left = cure.obstacles(plan.case)
             proposals = islice(cure.proposals(plan.case), MAX_PROPOSALS)
@@ -111,21 +105,10 @@ class Planner:
 
     def _cure(self, plugin: FilterPlugin, case: Case) -> Cure | None:
         for name in (TOLERATIONS, NODE_AFFINITY):
-            if not annotation_cures.readable(case.pod, name, self.settings):
+            if not annotation_cure.readable(case.pod, name, self.settings):
                 return AnnotationCure(self.settings, plugin.name)
-        match plugin:
-            case NodeUnschedulable():
-                return CordonCure(self.settings)
-            case TaintToleration():
-                return TaintCure(self.settings)
-            case NodeAffinity(annotation_only=annotation_only):
-                return AffinityCure(self.settings, annotation_only)
-            case VolumeBinding():
-                return VolumeCure(self.settings)
-            case PodTopologySpread():
-                return SpreadCure(self.settings)
-            case _:
-                return None
+        explainer = EXPLAINERS.get(plugin.name)
+        return None if explainer is None else explainer.cure(plugin, self.settings)
 
     def _lets_pass(self, plugin: FilterPlugin, case: Case) -> bool:
         alone = Profile(self.profile.name, (plugin,), ())
@@ -135,4 +118,4 @@ class Planner:
         return all(status.code in _LETS_PASS for status in self._judged(self.profile, case))
 
     def _judged(self, profile: Profile, case: Case) -> list[Status]:
-        return runner.explain(profile, case.pod, case.snapshot, case.node, clock=lambda: 0.0)
+        return Runner(clock=no_clock).explain(profile, case.pod, case.snapshot, case.node)

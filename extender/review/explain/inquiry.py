@@ -1,4 +1,4 @@
-"""What is asked: a pod, who judges it, the cluster, and how much is to be said."""
+"""The input of an explanation: a pod, its profile, the cluster, and limits."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -13,17 +13,17 @@ _UNBOUNDED: Final = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much is said."""
+    """Limits on the size of an explanation."""
 
     verdicts: int = _UNBOUNDED
     names: int = 10  # of the nodes of a group
-    fixes: int = 12  # groups for which a fix is looked for
+    fixes: int = 12  # groups to find a fix for
     rows: int = _UNBOUNDED  # of each list of a derivation
 
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A pod, who judges it, and the cluster; `node` asks how one verdict comes about."""
+    """A pod, its profile and the cluster; `node` asks for the derivation of one verdict."""
 
     subject: Subject
     profile: Profile
@@ -34,10 +34,10 @@ class Inquiry:
 
     @property
     def pod(self) -> Pod:
-        """The pod as it would be judged."""
+        """The pod to judge."""
         return self.subject.pod
 
 
 def no_clock() -> float:
-    """For the core, which measures what it is told to; here nobody asks."""
+    """A clock for the core, whose timings are not used here."""
     return 0.0

@@ -1,4 +1,4 @@
-"""One pod judged on every node of a cluster, and what can be said of the outcome."""
+"""The verdicts on one pod for every node, grouped by reason, with fixes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -7,8 +7,9 @@ from typing import Final
 
 import msgspec
 
-from extender.framework import runner
+from extender.framework.columns.node_table import NodeTable
 from extender.framework.interface import Code, Status
+from extender.framework.runner import Runner
 from extender.framework.snapshot import NodeInfo
 from extender.model.documents import Plain
 from extender.review.explain import derivation
@@ -20,11 +21,11 @@ from extender.review.explain.schema import Derivation, Fix, Group, Verdict
 from extender.review.explain.steps import Steps, filtered
 
 MAX_GROUPS: Final = 20
-_TRIED: Final = 3  # nodes of a group for which a fix is looked for
+_TRIED: Final = 3  # nodes of a group to find a fix for
 
 
 class Judgement:
-    """The statuses of all nodes, and what can be said of them."""
+    """The statuses of all nodes, and what is derived from them."""
 
     def __init__(
         self, inquiry: Inquiry, nodes: Sequence[NodeInfo], statuses: Sequence[Status]
@@ -37,17 +38,18 @@ class Judgement:
         self._editor = Editor(inquiry.settings, inquiry.subject.implicit)
 
     def verdicts(self) -> list[Verdict]:
-        """One a node: those that pass first, the best score first."""
+        """One verdict per node: passing nodes first, by score."""
         asked = self._inquiry
         open_nodes = [
             node for node, passes in zip(self._nodes, self._passes, strict=True) if passes
         ]
-        scores = runner.run_score(
-            asked.profile, asked.pod, asked.snapshot, open_nodes, clock=no_clock
-        ).scores
+        table = NodeTable(open_nodes)
+        scored = Runner(clock=no_clock).score(
+            asked.profile, asked.pod, asked.snapshot, table, table.candidates()
+        )
         found = [
             Verdict(node.name, Code.SUCCESS.value, "", "", score)
-            for node, score in zip(open_nodes, scores, strict=True)
+            for node, score in zip(open_nodes, scored.scores(), strict=True)
         ]
         found.sort(key=lambda each: -(each.score or 0))
         found += [
@@ -58,7 +60,7 @@ class Judgement:
         return found
 
     def groups(self) -> Steps[list[Group]]:
-        """The refusals by what is said, most nodes first; briefly, if there are too many."""
+        """The refusals by reason, largest group first; with brief reasons if there are many."""
         members = self._members(brief=False)
         if len(members) > MAX_GROUPS:
             members = self._members(brief=True)
@@ -79,7 +81,7 @@ class Judgement:
         return groups
 
     def _too_large(self) -> bool:
-        """Whether the rules are too much to go over again and again."""
+        """Whether the pod has too many rules to try changes."""
         asked = self._inquiry
         return Planner(asked.profile, asked.settings, asked.snapshot).too_large(asked.pod)
 
@@ -93,7 +95,7 @@ class Judgement:
         return members
 
     def _fix_of(self, nodes: Sequence[NodeInfo]) -> Steps[Fix | None]:
-        """The fix for the first of some nodes that can be wholly cured, else the best."""
+        """The first complete fix for one of these nodes, else the best partial one."""
         found: list[Fix | None] = []
         for node in nodes:
             fix = yield from self.fix(node)
@@ -103,7 +105,7 @@ class Judgement:
         return nearest(found)
 
     def fix(self, node: NodeInfo) -> Steps[Fix | None]:
-        """What would let the pod pass on a node, if anything is known."""
+        """The fix that lets the pod pass on a node, if one is known."""
         asked = self._inquiry
         planner = Planner(asked.profile, asked.settings, asked.snapshot)
         if self._too_large():
@@ -119,7 +121,7 @@ class Judgement:
         return Fix(node.name, plan.complete, plan.changes, plan.advice, passing, patch, plan.cost)
 
     def derivation(self, node: NodeInfo) -> Steps[Derivation]:
-        """All about one node."""
+        """The derivation of one node, with its fix."""
         asked = self._inquiry
         stands = self._statuses[self._nodes.index(node)]
         derived = derivation.derive(
@@ -137,7 +139,7 @@ class Judgement:
         return msgspec.structs.replace(derived, fix=fix)
 
     def _passing_with(self, plan: Plan) -> Steps[int | None]:
-        """How many nodes pass with the changes; None if one is lost that passed without."""
+        """How many nodes pass with the changes; None if a node that passed is lost."""
         if not plan.changes:
             return self.passing
         asked, changed = self._inquiry, plan.case.node
@@ -149,7 +151,7 @@ class Judgement:
 
 
 def _nested(patch: dict[str, Plain], template: Sequence[str]) -> dict[str, Plain] | None:
-    """The patch of a pod as one of the workload that it is the template of."""
+    """The patch of a pod as a patch of its workload."""
     if not patch:
         return None
     for name in reversed(template):
@@ -158,7 +160,7 @@ def _nested(patch: dict[str, Plain], template: Sequence[str]) -> dict[str, Plain
 
 
 def nearness_of(fix: Fix) -> tuple[bool, bool, int, float]:
-    """The fewest changes first; what leaves something to be done comes last."""
+    """The sort key of fixes: complete ones first, then the fewest changes."""
     return not fix.complete, not fix.changes, len(fix.changes), fix.cost
 
 

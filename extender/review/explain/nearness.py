@@ -1,4 +1,4 @@
-"""The value next to the one that misses, and the word that was probably meant."""
+"""The nearest value that matches, and the word that was probably meant."""
 
 import difflib
 from collections.abc import Iterable
@@ -6,59 +6,58 @@ from typing import Final
 
 from semver import Version
 
-from extender.match import comparisons, integers
+from extender.match import integers
+from extender.match.operators import AnyComparison, Relation
 from extender.review.explain.words import quoted, version_problem
 
 _MAX_WORD: Final = 320
 _MAX_CHOICES: Final = 200
 _CLOSE: Final = 0.75
-# Two letters the wrong way round are more of a short word.
+# A swap of two letters weighs more in a short word.
 _SHORT: Final = 5
 _CLOSE_IF_SHORT: Final = 0.65
 _INT64_MIN: Final = -(1 << 63)
 _INT64_MAX: Final = (1 << 63) - 1
 
 
-def bound(operator: str, actual: str, *, affinity: bool = False) -> str | None:
-    """The value nearest to `actual` that a rule with this operator matches it by, if any."""
-    table = comparisons.OF_AFFINITY if affinity else comparisons.OF_TOLERATIONS
-    if operator not in table:
-        return None
-    parsed = table[operator].parse(actual)
+def bound(comparison: AnyComparison, actual: str) -> str | None:
+    """The value nearest to `actual` with which a rule matches it, if there is one."""
+    parsed = comparison.parse(actual)
     if parsed is None:
         return None
-    found = _number(operator, parsed) if isinstance(parsed, int) else _version(operator, parsed)
-    test = None if found is None else table[operator].against(found)
+    relation = comparison.relation
+    found = _number(relation, parsed) if isinstance(parsed, int) else _version(relation, parsed)
+    test = None if found is None else comparison.against(found)
     return found if test is not None and test(actual) else None
 
 
-def _number(operator: str, actual: int) -> str | None:
-    near = actual - 1 if operator == "Gt" else actual + 1
+def _number(relation: Relation, actual: int) -> str | None:
+    near = actual - 1 if relation == "above" else actual + 1
     return str(near) if _INT64_MIN <= near <= _INT64_MAX else None
 
 
-def _version(operator: str, actual: Version) -> str:
+def _version(relation: Relation, actual: Version) -> str:
     core = f"{actual.major}.{actual.minor}.{actual.patch}"
-    match operator:
-        case "SemverGt":
+    match relation:
+        case "above":
             return f"{core}-0"  # comes before every other pre-release, and so before all of core
-        case "SemverLt" if actual.prerelease:
+        case "below" if actual.prerelease:
             return core
-        case "SemverLt":
+        case "below":
             return f"{actual.major}.{actual.minor}.{actual.patch + 1}"
         case _:
             return core + (f"-{actual.prerelease}" if actual.prerelease else "")
 
 
 def canonical(text: str) -> str | None:
-    """The number that somebody meant who did not write it in canonical form."""
+    """The canonical form of a number that is written differently; None if it is canonical."""
     parsed = integers.signed(text.strip())
     return None if parsed is None or str(parsed) == text else str(parsed)
 
 
-def distance(operator: str, old: str, new: str) -> float:
-    """How far a change of a bound goes, from 0 to 1."""
-    if operator not in ("Gt", "Lt"):
+def distance(comparison: AnyComparison, old: str, new: str) -> float:
+    """The size of a change of a bound, from 0 to 1."""
+    if comparison.kind == "semver":
         same = old.partition("-")[0].removeprefix("v") == new.partition("-")[0]
         return 0.1 if same else 0.5
     before, after = integers.signed(old), integers.signed(new)
@@ -67,20 +66,21 @@ def distance(operator: str, old: str, new: str) -> float:
     return min(1.0, abs(before - after) / max(abs(before), abs(after), 1))
 
 
-def because(operator: str, value: str, actual: str) -> str:
-    """Why a comparison misses, where that is not plain to see."""
-    if operator.startswith("Semver") and version_problem(value):
-        return f", because {quoted(value)} is not a version ({version_problem(value)})"
-    if operator in ("Gt", "Lt") and canonical(value) is not None:
-        return f", because {quoted(value)} is not an integer in canonical form"
+def because(comparison: AnyComparison, value: str, actual: str) -> str:
+    """Why a comparison fails, if that is not obvious."""
+    if comparison.kind == "integer":
+        spelled = canonical(value) is not None
+        return f", because {quoted(value)} is not {comparison.noun}" if spelled else ""
+    if version_problem(value):
+        return f", because {quoted(value)} is not {comparison.noun} ({version_problem(value)})"
     core, dash, _ = actual.partition("-")
-    if operator == "SemverGt" and dash and core == value.partition("-")[0]:
+    if comparison.relation == "above" and dash and core == value.partition("-")[0]:
         return f", which is a pre-release and so comes before {core}"
     return ""
 
 
 def spelling(word: str, choices: Iterable[str]) -> str | None:
-    """The choice that was probably meant: other case, another prefix, or a slip of the finger."""
+    """The choice that was probably meant: other case, another prefix, or a typo."""
     if not word or len(word) > _MAX_WORD:
         return None
     others = [each for each in choices if each != word and len(each) <= _MAX_WORD][:_MAX_CHOICES]

@@ -1,4 +1,4 @@
-"""What may be changed so that a plugin lets a pod pass; nothing is told before it was tried."""
+"""Proposals: changes that may make a plugin let a pod pass; `fixes.py` tries each."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One change, and how pod and node are with it; the smallest cost is tried first."""
+    """One change, and the pod and node with it; the cheapest is tried first."""
 
     cost: float
     change: Change
@@ -30,16 +30,16 @@ class Proposal:
 
 
 class Cure(Protocol):
-    """What is known of the refusals of one plugin."""
+    """Knows how to cure the refusals of one plugin."""
 
     def obstacles(self, case: Case) -> int:
-        """How much stands in the way; a proposal must make it less."""
+        """The number of obstacles; a proposal must reduce it."""
         ...
 
     def proposals(self, case: Case) -> Iterable[Proposal]:
-        """What could be changed."""
+        """Changes to try."""
         ...
 
     def advice(self, case: Case) -> list[str]:
-        """What helps and lies outside of the pod."""
+        """Advice for what no change of the pod can cure."""
         ...

@@ -1,4 +1,4 @@
-"""What a person should know beside the verdicts."""
+"""Notes beside the verdicts."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -13,10 +13,10 @@ _KINDS: Final = {"integer": "an integer", "semver": "a version"}
 
 
 def of(inquiry: Inquiry, findings: set[Finding], passing: int) -> Iterator[str]:
-    """Every remark, the most important first."""
+    """All notes, the most important first."""
     subject, pod, snapshot = inquiry.subject, inquiry.pod, inquiry.snapshot
     if subject.node:
-        yield f"the pod is already on node {subject.node}: it is judged as if it were to be placed"
+        yield f"the pod is already on node {subject.node}: it is judged as if it were pending"
     if subject.implicit:
         yield "the tolerations that the DaemonSet controller adds are counted in"
     if any(isinstance(p, NodeAffinity) and p.annotation_only for p in inquiry.profile.filters):
@@ -27,14 +27,14 @@ def of(inquiry: Inquiry, findings: set[Finding], passing: int) -> Iterator[str]:
     yield from _of_findings(findings)
     spreads = bool(pod.spec and pod.spec.topology_spread_constraints)
     if spreads and snapshot.pods is None:
-        yield "where pods are is not known here: PodTopologySpread stands aside"
+        yield "the pods of the cluster are not known here, so PodTopologySpread is skipped"
     elif spreads and snapshot.pods is not None and not snapshot.pods.reserves:
         yield (
-            "pods in flight are not known here: a running extender counts those too that it let"
-            " pass and that are not seen on a node yet"
+            "pods in flight are not known here: a running extender also counts pods that it let"
+            " pass and that are not bound yet"
         )
     if snapshot.volumes is None and any(volumes.claims_of(pod)):
-        yield "claims and volumes are not known here: VolumeBinding stands aside"
+        yield "claims and volumes are not known here, so VolumeBinding is skipped"
     if passing:
         yield (
             "if the pod stays Pending although a node passes here, kube-scheduler's own plugins"
@@ -43,7 +43,7 @@ def of(inquiry: Inquiry, findings: set[Finding], passing: int) -> Iterator[str]:
 
 
 def _of_findings(findings: set[Finding]) -> Iterator[str]:
-    """Values that could not be read; Kubernetes itself would not tell."""
+    """Values that could not be parsed; Kubernetes itself does not report them."""
     told = sorted(map(_told, findings))
     yield from told[:MAX_FINDINGS]
     if len(told) > MAX_FINDINGS:

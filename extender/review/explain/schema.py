@@ -1,6 +1,6 @@
-"""What `leeway explain` and POST /explain say, as data: the schema of `-o json`.
+"""The data of `leeway explain -o json` and POST /explain.
 
-The names are a promise to whoever reads them by program: fields are added, never renamed.
+The names are a stable interface: fields may be added, but are never renamed.
 """
 
 from typing import Any, Final
@@ -24,14 +24,14 @@ class PodReference(Struct, frozen=True, rename="camel"):
 
 
 class ProfileReference(Struct, frozen=True, rename="camel"):
-    """Who judges the pod, in order."""
+    """The profile of the pod, and its plugins in order."""
 
     name: str
     plugins: tuple[str, ...]
 
 
 class Verdict(Struct, frozen=True, rename="camel"):
-    """What is said of one node: the first refusal stands."""
+    """The verdict on one node; the first refusal counts."""
 
     node: str
     code: str
@@ -41,7 +41,7 @@ class Verdict(Struct, frozen=True, rename="camel"):
 
 
 class Change(Struct, frozen=True, rename="camel"):
-    """One edit, and why; for a node the command that makes it."""
+    """One edit with its reason; for a node, also the command."""
 
     plugin: str
     summary: str
@@ -52,23 +52,23 @@ class Change(Struct, frozen=True, rename="camel"):
 
 
 class Fix(Struct, frozen=True, rename="camel"):
-    """Changes that were tried on the pod before they are told.
+    """Changes that were tried on the pod.
 
-    If `complete` the pod passes on the node with them, else they cure only what they are for.
+    If `complete`, the pod passes on the node with them, else they cure only a part.
     `patch` is a strategic merge patch of the object that the pod was taken from.
     """
 
     node: str
     complete: bool
     changes: tuple[Change, ...]
-    advice: tuple[str, ...]  # what helps and cannot be tried: it lies outside of the pod
+    advice: tuple[str, ...]  # what helps but is outside of the pod, so it cannot be tried
     passing: int  # how many nodes pass with the changes
     patch: dict[str, Any] | None = None
     cost: float = 0.0  # the smaller the nearer
 
 
 class Group(Struct, frozen=True, rename="camel"):
-    """Nodes of which the same is said."""
+    """Nodes with the same verdict."""
 
     code: str
     plugin: str
@@ -173,7 +173,7 @@ class SpreadCheck(Struct, frozen=True, rename="camel"):
 
 
 class PluginCheck(Struct, frozen=True, rename="camel"):
-    """What one plugin says of the node, whatever the others say."""
+    """The verdict of one plugin, whatever the others say."""
 
     plugin: str
     code: str
@@ -182,7 +182,7 @@ class PluginCheck(Struct, frozen=True, rename="camel"):
 
 
 class Derivation(Struct, frozen=True, rename="camel"):
-    """How the verdict on one node comes about."""
+    """The rules behind the verdict on one node."""
 
     node: str
     code: str
@@ -198,7 +198,7 @@ class Derivation(Struct, frozen=True, rename="camel"):
 
 
 class Explanation(Struct, frozen=True, rename="camel"):
-    """Why a pod can be placed, or cannot."""
+    """Why a pod passes or is refused."""
 
     pod: PodReference
     profile: ProfileReference

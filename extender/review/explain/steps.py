@@ -1,12 +1,12 @@
-"""Work in steps: what takes long is done a bit at a time, and others have their turn between."""
+"""Long work in steps, so that a server can do other work in between."""
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from extender.framework import runner
-from extender.framework.interface import NodeFilter, Profile, Status
-from extender.framework.memory import Memory
+from extender.framework.columns.node_table import NodeTable
+from extender.framework.interface import Profile, Status
+from extender.framework.runner import Runner
 from extender.framework.snapshot import NodeInfo, Snapshot
 from extender.match.findings import Finding
 from extender.model.core_v1 import Pod
@@ -20,7 +20,7 @@ Steps = Generator[None, None, T]
 
 @dataclass(slots=True)
 class Filtered:
-    """One status a node, and what was noticed on the way."""
+    """One status per node, and the findings."""
 
     statuses: list[Status] = field(default_factory=list)
     findings: set[Finding] = field(default_factory=set)
@@ -36,25 +36,24 @@ def filtered(
 ) -> Steps[Filtered]:
     """The verdict on every node, some nodes at a time.
 
-    While pods are in flight all nodes are judged at once: who is kept depends on who passes.
+    While pods are in flight all nodes are judged at once, because narrowing needs all that pass.
     """
     if snapshot.pods is not None and snapshot.pods.in_flight:
         size = max(len(nodes), 1)
     found = Filtered()
-    memory: Memory[NodeFilter, Status] = Memory()
-    for start in range(0, len(nodes), size):
-        some = nodes[start : start + size]
-        result = runner.run_filter(
-            profile, pod, snapshot, some, clock=no_clock, memory=memory, narrow=True
-        )
-        found.statuses += result.statuses
-        found.findings |= result.ledger.findings
+    runner = Runner(clock=no_clock)
+    table = NodeTable(nodes, lasting=True)
+    for start in range(1, len(table), size):
+        some = table.candidates_of(range(start, min(start + size, len(table))))
+        result = runner.filter(profile, pod, snapshot, table, some)
+        found.statuses += result.statuses()
+        found.findings |= result.stats.findings
         yield
     return found
 
 
 def finished(steps: Steps[T]) -> T:
-    """All of it at once."""
+    """Run all steps at once."""
     while True:
         try:
             next(steps)

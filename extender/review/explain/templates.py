@@ -1,4 +1,4 @@
-"""The pod of a manifest: a Pod itself, or what a workload would make of its template."""
+"""The pod in a manifest: a Pod, or the pod that a workload would create."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from extender.model.core_v1 import ClaimSource, ObjectMeta, Pod, PodSpec, Tolera
 from extender.model.documents import Plain
 from extender.review import daemons
 
-# Where each kind has the template of its pods.
+# The path of the pod template, by kind.
 TEMPLATES: Final[Mapping[str, tuple[str, ...]]] = {
     "Pod": (),
     "PodTemplate": ("template",),
@@ -30,24 +30,24 @@ DEFAULT_NAMESPACE: Final = "default"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A pod to explain, and the object that it comes from."""
+    """A pod to explain, and its workload."""
 
     pod: Pod
     kind: str = "Pod"
     owner: str = ""  # the name of the workload
     template: tuple[str, ...] = ()
-    implicit: tuple[Toleration, ...] = ()  # what a controller adds to the tolerations
-    node: str = ""  # where the pod is already
+    implicit: tuple[Toleration, ...] = ()  # tolerations that a controller adds
+    node: str = ""  # the node that the pod is already bound to
 
     @property
     def name(self) -> str:
-        """As a person would ask for it."""
+        """The name of the workload, or else of the pod."""
         meta = self.pod.metadata or ObjectMeta()
         return self.owner or meta.name
 
 
 def subjects(origin: str, document: Plain, namespace: str = "") -> Iterator[Subject]:
-    """Every pod that a document holds, those of Lists too; other kinds are passed over."""
+    """Every pod in a document, including those in Lists; other kinds are ignored."""
     if not isinstance(document, dict):
         return
     kind = document.get("kind")
@@ -55,7 +55,7 @@ def subjects(origin: str, document: Plain, namespace: str = "") -> Iterator[Subj
     if isinstance(kind, str) and kind.endswith("List") and isinstance(items, list):
         of_kind = kind.removesuffix("List")
         for item in items:
-            # Objects of a List have kinds; of a PodList not.
+            # Objects in a List have a kind, objects in a PodList do not.
             if isinstance(item, dict) and of_kind:
                 item = {"kind": of_kind, **item}
             yield from subjects(origin, item, namespace)
@@ -95,7 +95,7 @@ def _subject(origin: str, kind: str, document: dict[str, Plain], namespace: str)
 
 
 def _with_claims(pod: Pod, document: dict[str, Plain]) -> Pod:
-    """The first pod of a StatefulSet, with the claims that are made for it."""
+    """The first pod of a StatefulSet, with the claims from its templates."""
     stateful = document.get("spec")
     templates = stateful.get("volumeClaimTemplates") if isinstance(stateful, dict) else None
     names = []

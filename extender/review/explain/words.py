@@ -1,50 +1,41 @@
-"""The words in which comparisons are explained; they decide nothing."""
+"""Comparisons in words."""
 
 from dataclasses import dataclass
 from typing import Final
 
 from extender.errors import VersionError
 from extender.match import versions
+from extender.match.operators import AnyComparison
 
 NATIVE: Final = "native"
 ANNOTATION: Final = "annotation"
 
-_ORDER: Final = {
-    "Gt": "greater than",
-    "Lt": "less than",
-    "SemverGt": "greater than",
-    "SemverLt": "less than",
-    "SemverEq": "equal to",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a comparison: whose it is, how it is written, what that means."""
+    """One side of a comparison: its owner, its text and its parsed value."""
 
     owner: str
     text: str
     parsed: str | None
-    number: str = "an integer"  # what it should be, where a number is wanted
 
 
-def compared(operator: str, rule: Side, node: Side, *, holds: bool) -> str:
-    """How a comparison went: the node's side is compared to the rule's."""
-    unread = [_unreadable(operator, side) for side in (rule, node) if side.parsed is None]
+def compared(comparison: AnyComparison, rule: Side, node: Side, *, holds: bool) -> str:
+    """The result of a comparison in words; the node's side comes first."""
+    unread = [_unreadable(comparison, side) for side in (rule, node) if side.parsed is None]
     if unread:
         return "; ".join(unread)
-    words = f"{node.parsed} {'is' if holds else 'is not'} {_ORDER[operator]} {rule.parsed}"
+    words = f"{node.parsed} {'is' if holds else 'is not'} {comparison.words} {rule.parsed}"
     core, dash, _ = str(node.parsed).partition("-")
-    if dash and not holds and operator == "SemverGt" and rule.parsed == core:
+    newer = (comparison.kind, comparison.relation) == ("semver", "above")
+    if dash and not holds and newer and rule.parsed == core:
         words += f": what follows the dash makes it a pre-release, which comes before {core}"
     return words
 
 
-def _unreadable(operator: str, side: Side) -> str:
-    whose = f"the {side.owner}'s {quoted(side.text)}"
-    if operator.startswith("Semver"):
-        return f"{whose} is not a version: {version_problem(side.text)}"
-    return f"{whose} is not {side.number}"
+def _unreadable(comparison: AnyComparison, side: Side) -> str:
+    problem = f"the {side.owner}'s {quoted(side.text)} is not {comparison.noun}"
+    return f"{problem}: {version_problem(side.text)}" if comparison.kind == "semver" else problem
 
 
 def version_problem(text: str) -> str:
@@ -64,7 +55,7 @@ def one_of(actual: str, values: tuple[str, ...]) -> str:
 
 
 def quoted(text: str) -> str:
-    """A value in a sentence, so that an empty one is seen."""
+    """A value in quotes, so that an empty one is visible."""
     return versions.go_quote(text)
 
 

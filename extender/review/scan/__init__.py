@@ -1,4 +1,4 @@
-"""Who uses which rule in a cluster, and where rules and cluster do not fit together.
+"""Which workloads use which rules, and which rules do not fit the cluster.
 
-Every verdict is the core's own: the same functions judge here that judge for kube-scheduler.
+Every verdict comes from the core, with the functions that answer kube-scheduler.
 """

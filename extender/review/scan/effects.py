@@ -1,4 +1,4 @@
-"""Rules that others than the scheduler do not see, and what comes of that."""
+"""Rules that only Leeway reads, and the problems that follow from that."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,15 +9,17 @@ import msgspec
 
 from extender import plugins
 from extender.errors import AnnotationError
-from extender.framework import rules, runner
-from extender.framework.interface import Code, Settings
+from extender.framework import rules
+from extender.framework.columns.node_table import NodeTable
+from extender.framework.interface import Settings
+from extender.framework.runner import Runner
 from extender.framework.snapshot import NodeInfo, Snapshot
-from extender.match import annotations
+from extender.match import annotations, operators
+from extender.match.gates import SEMVER_GATE
 from extender.match.taints import NO_EXECUTE
-from extender.model.core_v1 import ObjectMeta, Pod, PodSpec, Taint
+from extender.model.core_v1 import ObjectMeta, Pod, PodSpec, Taint, Toleration
 from extender.model.storage_v1 import StorageClass
 from extender.review import daemons
-from extender.review.allowances import SEMVER
 from extender.review.scan.objects import Ref, ScannedVolume
 
 _WAITS: Final = "WaitForFirstConsumer"
@@ -25,16 +27,16 @@ _WAITS: Final = "WaitForFirstConsumer"
 
 @dataclass(frozen=True, slots=True)
 class UnseenByController:
-    """A DaemonSet with rules that its controller cannot see."""
+    """A DaemonSet with rules that its controller does not read."""
 
     ref: Ref
-    missing: tuple[str, ...]  # nodes that fit, and get no pod
-    stuck: tuple[str, ...]  # nodes that do not fit, and get a pod that stays Pending
+    missing: tuple[str, ...]  # nodes that fit but get no pod
+    stuck: tuple[str, ...]  # nodes that do not fit but get a pod, which stays Pending
 
 
 @dataclass(frozen=True, slots=True)
 class OnlyByAnnotation:
-    """NoExecute taints that a pod's annotation tolerates, and its spec does not."""
+    """A NoExecute taint that the annotation of a pod tolerates, but not its spec."""
 
     ref: Ref
     taint: Taint
@@ -44,7 +46,7 @@ class OnlyByAnnotation:
 def unseen_by_controller(
     templates: Mapping[Ref, Pod], snapshot: Snapshot, settings: Settings
 ) -> Iterator[UnseenByController]:
-    """What the DaemonSet controller does differently, because it reads native fields only."""
+    """DaemonSets that the controller places differently, because it reads native fields only."""
     nodes = list(snapshot.nodes.values())
     for ref, pod in templates.items():
         if ref.kind != "DaemonSet":
@@ -62,13 +64,13 @@ def unseen_by_controller(
 def only_by_annotation(
     templates: Mapping[Ref, Pod], taints: Mapping[Taint, Sequence[str]], settings: Settings
 ) -> Iterator[OnlyByAnnotation]:
-    """NoExecute taints of nodes that only the annotation of a workload tolerates."""
+    """NoExecute taints that only the annotation of a workload tolerates."""
     evicting = {t: nodes for t, nodes in taints.items() if t.effect == NO_EXECUTE}
     for ref, pod in templates.items():
         try:
             tolerations = rules.pod_tolerations(pod, settings)
         except AnnotationError:
-            continue  # told elsewhere
+            continue  # reported elsewhere
         for taint, nodes in evicting.items():
             refusal = tolerations.first_refusal((taint,), "narrow", set())
             if refusal is not None and refusal.annotation_only:
@@ -78,7 +80,7 @@ def only_by_annotation(
 def bound_too_late(
     volumes: Mapping[Ref, ScannedVolume], classes: Mapping[str, StorageClass]
 ) -> Iterator[tuple[Ref, str]]:
-    """Volumes whose annotation the in-tree binder does not read when it chooses one."""
+    """Annotated volumes that the in-tree binder binds without reading the annotation."""
     for ref, volume in volumes.items():
         name = volume.spec.storage_class_name
         found = classes.get(name)
@@ -89,7 +91,7 @@ def bound_too_late(
 def read_by_nobody(
     templates: Mapping[Ref, Pod], schedulers: frozenset[str], settings: Settings
 ) -> Iterator[tuple[Ref, str]]:
-    """Annotated tolerations of pods that another scheduler than ours places, and its name."""
+    """Pods with annotated tolerations whose scheduler does not call Leeway."""
     name = settings.annotation_prefix + annotations.TOLERATIONS
     for ref, pod in templates.items():
         scheduler = (pod.spec.scheduler_name if pod.spec else "") or "default-scheduler"
@@ -99,13 +101,9 @@ def read_by_nobody(
 
 
 def _as_controllers_see(pod: Pod, prefix: str) -> Pod:
-    """The pod by its native fields, without what no released controller understands."""
+    """The pod as controllers read it: native fields with released operators only."""
     meta, spec = pod.metadata or ObjectMeta(), pod.spec or PodSpec()
-    known = tuple(
-        each
-        for each in spec.tolerations or ()
-        if not each.expression and each.operator not in SEMVER
-    )
+    known = tuple(each for each in spec.tolerations or () if _is_released(each))
     ours = {prefix + annotations.TOLERATIONS, prefix + annotations.NODE_AFFINITY}
     written = meta.annotations or {}
     if len(known) < len(spec.tolerations or ()):
@@ -116,11 +114,18 @@ def _as_controllers_see(pod: Pod, prefix: str) -> Pod:
     return Pod(meta, spec)
 
 
+def _is_released(toleration: Toleration) -> bool:
+    """Whether a released controller understands it: no expression, no version."""
+    operator = operators.toleration(toleration.operator)
+    return not toleration.expression and (operator is None or operator.gate != SEMVER_GATE)
+
+
 def _fitting(
     pod: Pod, snapshot: Snapshot, nodes: Sequence[NodeInfo], settings: Settings
 ) -> frozenset[str]:
     """The nodes that fit by taints and node affinity, as the plugins judge."""
     profile = plugins.profile("scan", {"TaintToleration": 0, "NodeAffinity": 0}, settings)
-    result = runner.run_filter(profile, pod, snapshot, nodes, clock=perf_counter)
-    pairs = zip(nodes, result.statuses, strict=True)
-    return frozenset(node.name for node, status in pairs if status.code is Code.SUCCESS)
+    table = NodeTable(nodes)
+    candidates = table.candidates()
+    Runner(clock=perf_counter).filter(profile, pod, snapshot, table, candidates, narrow=False)
+    return frozenset(node.name for node in table.nodes_of(candidates))

@@ -1,4 +1,4 @@
-"""What a scan has seen: rules by who uses them, pods that wait, volumes, and who owns whom."""
+"""Collects what a scan sees: rules and their users, pending pods, volumes and owners."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -22,19 +22,19 @@ _MAX_OWNERS: Final = 8
 
 @dataclass(slots=True)
 class Inventory:
-    """Collects objects one at a time; only those that carry rules, or wait, are kept."""
+    """Collects objects one by one; keeps only those with rules and pending pods."""
 
     settings: Settings
     _names: dict[str, set[str]] = field(default_factory=dict)
     owners: dict[Ref, Ref] = field(default_factory=dict)
     usages: dict[Ref, list[Usage]] = field(default_factory=dict)
-    templates: dict[Ref, Pod] = field(default_factory=dict)  # of those with rules
+    templates: dict[Ref, Pod] = field(default_factory=dict)  # pods and templates with rules
     unreadable: dict[Ref, list[Carrier]] = field(default_factory=dict)
     waiting: dict[Ref, Pod] = field(default_factory=dict)
-    volumes: dict[Ref, ScannedVolume] = field(default_factory=dict)  # of those with the annotation
+    volumes: dict[Ref, ScannedVolume] = field(default_factory=dict)  # volumes with the annotation
 
     def add(self, kind: str, obj: Scanned) -> None:
-        """Take note of an object; one that comes again replaces itself."""
+        """Add an object, or replace it if it comes again."""
         ref = ref_of(kind, obj.metadata)
         self._names.setdefault(kind, set()).add(f"{ref.namespace}/{ref.name}")
         for kept in (self.owners, self.usages, self.templates, self.unreadable, self.waiting):
@@ -54,7 +54,7 @@ class Inventory:
             if isinstance(obj, ScannedPod) and obj.waits:
                 self.waiting[ref] = pod
         owner = owner_of(obj.metadata)
-        # Nobody is owned by a pod, so the many without rules need not be known.
+        # Pods own nothing, so pods without rules need not be kept.
         if owner is not None and (kind != "Pod" or usages or broken or ref in self.waiting):
             self.owners[ref] = owner
         if usages:
@@ -64,11 +64,11 @@ class Inventory:
 
     @property
     def seen(self) -> dict[str, int]:
-        """How many objects of each kind were seen."""
+        """The number of objects by kind."""
         return {kind: len(names) for kind, names in self._names.items()}
 
     def root(self, ref: Ref) -> Ref:
-        """Who stands at the top: the Deployment of a ReplicaSet's pod."""
-        for _ in range(_MAX_OWNERS):  # whatever somebody has written, it ends
+        """The topmost owner, such as the Deployment of a ReplicaSet's pod."""
+        for _ in range(_MAX_OWNERS):  # bounded: references may form a cycle
             ref = self.owners.get(ref, ref)
         return ref

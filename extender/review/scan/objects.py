@@ -1,4 +1,4 @@
-"""Objects as a scan reads them: what makes pods, whose it is, and how far a pod has come."""
+"""The objects of a scan: pods, workloads and volumes, with owners and phases."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -11,7 +11,7 @@ from extender.model.storage_v1 import VolumeNodeAffinity
 
 
 class Owner(Struct, frozen=True, gc=False):
-    """Who an object belongs to."""
+    """The owner of an object."""
 
     kind: str = ""
     name: str = ""
@@ -19,7 +19,7 @@ class Owner(Struct, frozen=True, gc=False):
 
 
 class ScannedMeta(Struct, frozen=True, gc=False, rename="camel"):
-    """Who an object is, and whose."""
+    """Metadata of an object, with its owners."""
 
     name: str = ""
     namespace: str = ""
@@ -32,20 +32,20 @@ class ScannedMeta(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class SchedulingGate(Struct, frozen=True, gc=False):
-    """Something that a pod waits for before it is scheduled at all."""
+    """A scheduling gate of a pod."""
 
     name: str = ""
 
 
 class ScannedPodSpec(PodSpec, frozen=True, gc=False, rename="camel"):
-    """What a pod asks of a node, and whether it has one."""
+    """The spec of a pod, with its node and scheduling gates."""
 
     node_name: str = ""
     scheduling_gates: tuple[SchedulingGate, ...] | None = None
 
 
 class PodStatus(Struct, frozen=True, gc=False):
-    """How far a pod has come."""
+    """The phase of a pod."""
 
     phase: str = ""
 
@@ -59,7 +59,7 @@ class ScannedPod(Struct, frozen=True, gc=False):
 
     @property
     def ended(self) -> bool:
-        """Whether it will never run again."""
+        """Whether it has finished."""
         return self.status.phase in ("Succeeded", "Failed")
 
     @property
@@ -73,7 +73,7 @@ class ScannedPod(Struct, frozen=True, gc=False):
         )
 
     def template(self) -> Pod:
-        """The pod as schedulers read it."""
+        """The pod as a scheduler reads it."""
         meta = self.metadata
         return Pod(
             ObjectMeta(
@@ -88,47 +88,47 @@ class ScannedPod(Struct, frozen=True, gc=False):
 
 
 class TemplateSpec(Struct, frozen=True, gc=False):
-    """A specification with a template of pods in it."""
+    """A spec with a pod template."""
 
     template: Pod = field(default_factory=Pod)
 
 
 class ScannedWorkload(Struct, frozen=True, gc=False):
-    """What makes pods."""
+    """A workload with a pod template."""
 
     metadata: ScannedMeta = field(default_factory=ScannedMeta)
     spec: TemplateSpec = field(default_factory=TemplateSpec)
 
     def template(self) -> Pod:
-        """The pods that it makes, with names to be read by a person."""
+        """A pod from its template, with the workload's name."""
         return _named(self.spec.template, self.metadata)
 
 
 class CronJobSpec(Struct, frozen=True, gc=False, rename="camel"):
-    """A specification with a template of jobs in it."""
+    """A spec with a job template."""
 
     job_template: ScannedWorkload = field(default_factory=ScannedWorkload)
 
 
 class ScannedCronJob(Struct, frozen=True, gc=False):
-    """What makes jobs."""
+    """A CronJob."""
 
     metadata: ScannedMeta = field(default_factory=ScannedMeta)
     spec: CronJobSpec = field(default_factory=CronJobSpec)
 
     def template(self) -> Pod:
-        """The pods that its jobs make."""
+        """A pod of its jobs, with the CronJob's name."""
         return _named(self.spec.job_template.spec.template, self.metadata)
 
 
 class ClaimReference(Struct, frozen=True, gc=False):
-    """The claim that a volume is kept for."""
+    """The claim that a volume is bound to or reserved for."""
 
     name: str = ""
 
 
 class ScannedVolumeSpec(Struct, frozen=True, gc=False, rename="camel"):
-    """Where a volume can be used, and for whom it is."""
+    """Node affinity, class and claim of a volume."""
 
     node_affinity: VolumeNodeAffinity | None = None
     storage_class_name: str = ""
@@ -154,7 +154,7 @@ SHAPES: Final[dict[str, type[Scanned]]] = {
     "PersistentVolume": ScannedVolume,
     "Pod": ScannedPod,
 }
-# Owners before what they own, so that most of the list is not looked at twice.
+# Owners come before what they own.
 RESOURCES: Final[dict[str, Resource[Scanned]]] = {
     kind: Resource(path.rpartition("/")[2], path, SHAPES[kind])
     for kind, path in {
@@ -184,14 +184,14 @@ class Ref:
 
 
 def ref_of(kind: str, meta: ScannedMeta) -> Ref:
-    """Who an object is."""
+    """The reference of an object."""
     return Ref(kind, meta.namespace, meta.name)
 
 
 def owner_of(meta: ScannedMeta) -> Ref | None:
-    """Who controls an object."""
+    """The controller of an object."""
     for owner in meta.owner_references or ():
-        if owner.controller and owner.kind != "Node":  # a static pod belongs to its node
+        if owner.controller and owner.kind != "Node":  # the owner of a static pod is its node
             return Ref(owner.kind, meta.namespace, owner.name)
     return None
 

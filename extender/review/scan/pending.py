@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from time import perf_counter
 
-from extender.framework import runner
-from extender.framework.interface import Code, Profile
-from extender.framework.memory import Memories
+from extender.framework.interface import Profile
+from extender.framework.runner import Runner
 from extender.framework.snapshot import Snapshot
 from extender.model.core_v1 import Pod
 from extender.review.scan.objects import Ref
@@ -32,16 +31,14 @@ def judge(
     step: Callable[[], None] = lambda: None,
 ) -> Iterator[Pending]:
     """Every waiting pod, judged by the plugins of its profile over all nodes."""
-    nodes = list(snapshot.nodes.values())
-    memory = Memories().filtering
+    runner = Runner(clock=perf_counter)
+    table = snapshot.table
     for ref, pod in waiting.items():
         profile = profile_of(pod)
-        result = runner.run_filter(profile, pod, snapshot, nodes, clock=perf_counter, memory=memory)
+        result = runner.filter(profile, pod, snapshot, table, table.candidates(), narrow=False)
         reasons: Counter[str] = Counter()
-        for status in result.statuses:
-            if status.code is not Code.SUCCESS:
-                reasons[", ".join(status.reasons)] += 1
-        passed = len(nodes) - reasons.total()
+        for place, status in result.refusals():
+            reasons[", ".join(status.reasons)] += result.candidates.counts[place]
         scheduler = (pod.spec.scheduler_name if pod.spec else "") or "default-scheduler"
-        yield Pending(ref, root(ref), scheduler, passed, tuple(reasons.most_common()))
+        yield Pending(ref, root(ref), scheduler, result.passed, tuple(reasons.most_common()))
         step()

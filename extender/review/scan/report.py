@@ -1,4 +1,4 @@
-"""Everything that a scan found, put together."""
+"""Assembles the report of a scan."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One rule of one workload, and which of its objects carry it."""
+    """One rule of one workload, and the objects that carry it."""
 
     gate: str
     operator: str
@@ -41,18 +41,18 @@ class Report:
     seen: Mapping[str, int]
     nodes: int
     uses: Sequence[Use]
-    broken: Sequence[tuple[Ref, str, str]]  # an annotation that cannot be read: whose, where, why
+    broken: Sequence[tuple[Ref, str, str]]  # unreadable annotations
     unreadable: Sequence[Unreadable]
-    pending: Sequence[Pending]  # only those that no node passes
-    passing: int  # pods that wait for something else
+    pending: Sequence[Pending]  # pods without a passing node
+    passing: int  # pods that are pending for other reasons
     daemons: Sequence[UnseenByController]
     evicted: Sequence[OnlyByAnnotation]
     volumes: Sequence[tuple[Ref, str]]
     unread: Sequence[tuple[Ref, str]]
-    missing: Mapping[str, str] = field(default_factory=dict)  # resource, and why it was not listed
+    missing: Mapping[str, str] = field(default_factory=dict)  # why a resource was not listed
 
     def severities(self) -> Iterator[Severity]:
-        """How bad each finding is; uses alone are none."""
+        """The severity of each finding; using a rule is not a finding."""
         if self.broken or any(not each.nodes for each in self.unreadable):
             yield "error"
         found = (self.unreadable, self.pending, self.evicted, self.volumes, self.unread)
@@ -72,7 +72,7 @@ def build(
     missing: Mapping[str, str],
     step: Callable[[], None] = lambda: None,
 ) -> Report:
-    """Judge everything that was collected."""
+    """Judge everything that was collected, and report it."""
     settings = inventory.settings
     met = Met(snapshot.nodes.values())
     templates = by_root(inventory)
@@ -99,7 +99,7 @@ def build(
 
 
 def uses(inventory: Inventory) -> list[Use]:
-    """Every rule of every workload once, by gate, with the objects that carry it."""
+    """Every rule of every workload, by gate, with the objects that carry it."""
     objects: dict[tuple[Ref, Usage], Counter[str]] = {}
     for ref, found in inventory.usages.items():
         for usage in found:
@@ -114,7 +114,7 @@ def uses(inventory: Inventory) -> list[Use]:
 
 
 def by_root(inventory: Inventory) -> dict[Ref, Pod]:
-    """One pod for each workload with rules: its own template, or that of something it made."""
+    """One pod per workload with rules: from its own template or from an object it owns."""
     return _once(inventory, inventory.templates)
 
 

@@ -1,4 +1,4 @@
-"""The extended rules of an object: which operator, under which gate, in which carrier."""
+"""The extended rules of an object, with their operator, gate and carrier."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from typing import Final
 import msgspec
 
 from extender.framework.interface import Settings
+from extender.match import operators
 from extender.match.gates import (
     CEL_GATE,
     COMPARISON_GATE,
-    GATE_OF_OPERATOR,
     INCLUSION_GATE,
     SEMVER_GATE,
 )
@@ -26,13 +26,12 @@ from extender.model.core_v1 import (
 from extender.model.storage_v1 import VolumeNodeAffinity
 from extender.model.workloads import RuledMeta, RuledPod, RuledPodSpec, RuledVolume, RuledVolumeSpec
 from extender.review import subjects
-from extender.review.allowances import SEMVER
 from extender.review.scan.objects import ScannedVolume
 from extender.review.subjects import Carrier
 
 Rule = Toleration | NodeSelectorRequirement | TopologySpreadConstraint
 
-# In the order of the report. Rules under no gate need Leeway itself: only it reads annotations.
+# In the order of the report. Annotated rules without a gate need Leeway, which alone reads them.
 GATES: Final = (COMPARISON_GATE, SEMVER_GATE, CEL_GATE, INCLUSION_GATE, "")
 
 _DEFAULT_POLICIES: Final = (None, "Honor"), (None, "Ignore")  # of affinity, of taints
@@ -49,7 +48,7 @@ class Usage:
     rule: Rule
 
     def text(self) -> str:
-        """The rule as a person would write it on one line."""
+        """The rule on one line."""
         return rule_text(self.rule)
 
 
@@ -84,7 +83,12 @@ def rule_text(rule: Rule) -> str:
         case Toleration(expression=expression) if expression:
             return expression
         case Toleration():
-            words = (rule.key or "*", rule.operator or "Equal", rule.value, rule.effect)
+            words = (
+                rule.key or "*",
+                rule.operator or operators.DEFAULT_TOLERATION,
+                rule.value,
+                rule.effect,
+            )
             return " ".join(word for word in words if word)
         case NodeSelectorRequirement():
             return " ".join((rule.key, rule.operator, ",".join(rule.values or ()))).rstrip()
@@ -104,12 +108,13 @@ def _of_carrier(carrier: Carrier) -> Iterator[Usage]:
                 gate, operator = _of_toleration(toleration)
                 if gate or carrier.annotated:
                     path = f"{carrier.path}[{index}]"
-                    # Strict or not, the same rule is one rule.
+                    # Strict and native structs of the same rule must compare equal.
                     plain = Toleration(*msgspec.structs.astuple(toleration))
                     yield Usage(gate, operator, carrier.annotated, path, plain)
         case NodeAffinity() | VolumeNodeAffinity() as affinity:
             for path, requirement in _requirements(affinity, carrier.path):
-                gate = SEMVER_GATE if requirement.operator in SEMVER else ""
+                known = operators.affinity(requirement.operator)
+                gate = known.gate if known is not None else ""
                 if gate or carrier.annotated:
                     plain_one = NodeSelectorRequirement(*msgspec.structs.astuple(requirement))
                     yield Usage(gate, requirement.operator, carrier.annotated, path, plain_one)
@@ -120,8 +125,8 @@ def _of_carrier(carrier: Carrier) -> Iterator[Usage]:
 def _of_toleration(toleration: Toleration) -> tuple[str, str]:
     if toleration.expression:
         return CEL_GATE, "expression"
-    operator = toleration.operator or "Equal"
-    return GATE_OF_OPERATOR.get(operator, ""), operator
+    operator = operators.toleration(toleration.operator)
+    return (operator.gate, operator.name) if operator is not None else ("", toleration.operator)
 
 
 def _requirements(

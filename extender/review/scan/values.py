@@ -1,4 +1,4 @@
-"""Values of nodes that a rule cannot read, and values of rules that nobody can."""
+"""Values of nodes that a rule cannot parse, and values of rules that do not parse at all."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from extender.review.scan.usage import Rule, rule_text
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A value that a rule meets and cannot read; on no node if it is the rule's own."""
+    """A value that does not parse; without nodes if it is the rule's own value."""
 
     source: str
     kind: str
@@ -34,7 +34,7 @@ class Unreadable:
 
 
 class Met:
-    """What the nodes of a cluster have for rules to meet, each value once."""
+    """The taints and labels of all nodes, each value once."""
 
     def __init__(self, nodes: Iterable[NodeInfo]) -> None:
         self.taints: dict[Taint, list[str]] = {}
@@ -49,14 +49,14 @@ class Met:
             self._by_key.setdefault(key, []).append(value)
 
     def values(self, key: str) -> Sequence[str]:
-        """What nodes have for a label."""
+        """The values of a label on all nodes."""
         return self._by_key.get(key, ())
 
 
 def unreadable(
     rules: Mapping[Rule, Sequence[Ref]], met: Met, settings: Settings
 ) -> Iterator[Unreadable]:
-    """Every value that a rule meets and cannot read, and every rule that cannot be read."""
+    """All values that the rules cannot parse, and all rules that do not parse."""
     for rule, users in rules.items():
         on_nodes: dict[Finding, dict[str, None]] = {}
         for finding, nodes in _findings(rule, met, settings):

@@ -1,8 +1,9 @@
 """Estimates for the tests, from the text of an expression."""
 
-from extender.match.cel import checker, parser
-from extender.match.cel.estimate import estimate
-from extender.match.cel.source import Source
+from extender.match.cel.check import checker
+from extender.match.cel.cost.estimate import estimate
+from extender.match.cel.syntax import parser
+from extender.match.cel.syntax.source import Source
 
 
 def estimated(expression: str) -> int:

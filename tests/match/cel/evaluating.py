@@ -2,9 +2,9 @@
 
 import contextlib
 
-from extender.match.cel import planner
 from extender.match.cel.faults import CompileError, EvaluationError
-from extender.match.cel.plan import State
+from extender.match.cel.plan import compile as planner
+from extender.match.cel.plan.code import State
 from extender.match.cel.program import compile_expression
 from extender.model.core_v1 import Taint
 from tests.match.cel.expressions import checked

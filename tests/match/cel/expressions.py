@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from extender.match.cel.checked import Checked
-from extender.match.cel.checker import check
-from extender.match.cel.parser import parse
-from extender.match.cel.source import IssuesError, Source
+from extender.match.cel.check.checker import check
+from extender.match.cel.check.notes import Checked
+from extender.match.cel.syntax.parser import parse
+from extender.match.cel.syntax.source import IssuesError, Source
 
 
 def checked(text: str) -> Checked:

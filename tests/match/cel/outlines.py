@@ -1,6 +1,6 @@
 """ASTs as short texts, for tables."""
 
-from extender.match.cel.ast import (
+from extender.match.cel.syntax.ast import (
     Call,
     Constant,
     Expr,
@@ -13,8 +13,8 @@ from extender.match.cel.ast import (
     Select,
     StructExpr,
 )
-from extender.match.cel.parser import parse
-from extender.match.cel.source import IssuesError, Source, format_issues
+from extender.match.cel.syntax.parser import parse
+from extender.match.cel.syntax.source import IssuesError, Source, format_issues
 
 _BRACKETS = "'[', '{', '('"
 _CONSTANTS = "'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES"

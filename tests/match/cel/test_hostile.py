@@ -6,11 +6,12 @@ import tracemalloc
 
 import pytest
 
+from extender.match.cel.cache import MAX_PROBLEM, ProgramCache
 from extender.match.cel.faults import CompileError, CostLimitError, EvaluationError
-from extender.match.cel.plan import COST_LIMIT, MAX_STEPS, State
+from extender.match.cel.plan.code import State
 from extender.match.cel.program import Evaluation, Program, compile_expression
-from extender.match.cel.programs import MAX_PROBLEM, Programs
-from extender.match.cel.values import COST_LIMIT_EXCEEDED
+from extender.match.cel.values import COST_LIMIT, COST_LIMIT_EXCEEDED, MAX_STEPS
+from extender.match.lru import CacheBudget
 from tests.match.cel import hostile
 from tests.match.cel.hostile import TAINT, Case, Fate
 
@@ -78,7 +79,7 @@ def test_what_would_grow_stays_small(case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_refusal_is_short_enough_to_show(case: Case) -> None:
-    problem = Programs().problem(case.expression) or ""
+    problem = ProgramCache().problem(case.expression) or ""
 
     assert len(problem) <= MAX_PROBLEM + len("...")
 
@@ -92,11 +93,14 @@ def test_the_same_verdict_again() -> None:
 
 
 def test_hundred_thousand_expressions_take_the_room_of_the_cache() -> None:
-    """Memory is flat when what is kept is: entries, text and verdicts are bounded."""
-    programs = Programs(max_entries=100, max_verdicts=150)
+    """Memory is flat: programs, failures and verdicts are weighed in bytes."""
+    budget = CacheBudget(200_000)
+    programs = ProgramCache(budget)
     for number in range(2_000):
         programs.evaluate(f"taint.key == 'k{number}'", TAINT)
         programs.problem(f"taint.kye == 'k{number}'")
 
-    assert len(programs) == 100
-    assert programs.evictions == 3_900
+        assert budget.bytes <= budget.max_bytes
+
+    assert len(programs) + programs.evictions == 4_000
+    assert 50 < len(programs) < 200

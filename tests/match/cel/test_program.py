@@ -5,9 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from extender.match.cel.faults import CompileError
-from extender.match.cel.plan import COST_LIMIT
 from extender.match.cel.program import MAX_BYTES, Evaluation, compile_expression
-from extender.match.cel.values import COST_LIMIT_EXCEEDED
+from extender.match.cel.values import COST_LIMIT, COST_LIMIT_EXCEEDED
 from extender.model.core_v1 import Taint
 from tests.match.cel.evaluating import answered
 

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from extender.framework.interface import SUCCESS, Settings, Status
-from extender.framework.pods import PodInfo
+from extender.framework.interface import SUCCESS, Profile, Settings, Status
+from extender.framework.pods.cohorts import PodInfo
 from extender.framework.snapshot import Snapshot
 from extender.model.core_v1 import ClaimSource, Pod, Volume
 from extender.plugins.pod_topology_spread import PodTopologySpread
@@ -19,7 +19,7 @@ from extender.plugins.pod_topology_spread.filtering import (
     UNSETTLED,
     HardConstraints,
 )
-from tests.builders import JSON, a_snapshot, node_json, pod_info, taint
+from tests.builders import JSON, a_snapshot, filtered, let_pass, node_json, pod_info, taint
 
 WEB = {"app": "web"}
 NAMES = {SUCCESS: "passes", SKEWED: "skewed", MISSING_LABEL: "missing"}
@@ -85,10 +85,16 @@ def verdicts(snapshot: Snapshot, pod: Pod) -> dict[str, str]:
     """The verdict on each node in a word; a node where only a pod in flight stands is unsettled."""
     asked = question(snapshot, pod)
     nodes = list(snapshot.nodes.values())
-    column = asked.facet.column(nodes)
     statuses = [asked.filter(node) for node in nodes]
 
-    assert len(set(column)) == len({id(status) for status in statuses})
+    for part in asked.parts:
+        said = [part.filter(node) for node in nodes]
+        keys = part.facet.column(nodes)
+        # Equal keys promise equal verdicts, and a batch is judged as one by one.
+        assert len({*zip(keys, map(id, said), strict=True)}) == len({*keys})
+        usual, others = part.by_key()
+        keys = [node.labels.get(part.constraint.key) for node in nodes]
+        assert [id(others.get(key, usual)) for key in keys] == [*map(id, said)]
     return {
         node.name: "unsettled" if status is UNSETTLED else NAMES[status]
         for node, status in zip(nodes, statuses, strict=True)
@@ -155,7 +161,7 @@ def in_flight(
     # Somebody asks for the first time, so that it is counted from now on.
     PodTopologySpread(Settings()).pre_filter(a_pod(), snapshot)
     pod = a_pod(name=name, labels=labels)
-    snapshot.pods.answered(pod, [snapshot.nodes[each] for each in nodes.split()])
+    snapshot.pods.answered(pod, let_pass(snapshot.table, *nodes.split()))
 
 
 @pytest.mark.parametrize(
@@ -304,10 +310,11 @@ def test_a_nominated_pod_counts_once_and_not_for_itself() -> None:
 
 def narrowed(snapshot: Snapshot, pod: Pod) -> list[str]:
     """The nodes that are kept of those that pass."""
-    asked = question(snapshot, pod)
-    passing = [node for node in snapshot.nodes.values() if asked.filter(node) is SUCCESS]
-    kept = asked.narrow(passing)
-    return [node.name for node, keep in zip(passing, kept, strict=True) if keep]
+    question(snapshot, pod)
+    profile = Profile("test", (PodTopologySpread(Settings()),), ())
+    nodes = list(snapshot.nodes.values())
+    statuses = filtered(profile, pod, nodes, snapshot, narrow=True).statuses()
+    return [node.name for node, status in zip(nodes, statuses, strict=True) if status is SUCCESS]
 
 
 def test_a_pod_alone_has_every_choice() -> None:
@@ -327,7 +334,7 @@ def test_a_pod_that_had_to_wait_goes_to_one_zone_too() -> None:
     cluster = a_snapshot(zones("a", "b"), reserves=True)
     question(cluster, a_pod())
     assert cluster.pods is not None
-    cluster.pods.answered(a_pod(), [], waits=True)
+    cluster.pods.answered(a_pod(), None, waits=True)
 
     assert narrowed(cluster, a_pod()) in (["a0"], ["b0"])
 
@@ -408,7 +415,9 @@ def test_a_zone_is_chosen_before_a_host() -> None:
 
 
 def without(snapshot: Snapshot, pod: Pod, node: str, *victims: str) -> Status:
-    return question(snapshot, pod).without(snapshot.nodes[node], list(victims))
+    asked = question(snapshot, pod)
+    said = (part.without(snapshot.nodes[node], list(victims)) for part in asked.parts)
+    return next((status for status in said if status is not SUCCESS), SUCCESS)
 
 
 def test_victims_do_not_count_any_more() -> None:
@@ -454,3 +463,26 @@ def test_victims_on_a_node_that_does_not_count_change_nothing() -> None:
 
     assert without(cluster, pod, "a9", "uid-a9-0") is SKEWED
     assert without(cluster, pod, "a0", "uid-a0-0") is SUCCESS
+
+
+# --- For a person --------------------------------------------------------------------------------
+
+
+def test_a_constraint_accounts_for_its_verdict() -> None:
+    waiting = pod_info("urgent", nominated="a0", labels=WEB)
+    nodes = [*zones("a", "b", "c"), node_json("odd")]
+    cluster = a_snapshot(nodes, [*placed(a0=2, b0=1), waiting], reserves=True)
+    in_flight(cluster, "a0", "certain")
+    in_flight(cluster, "a0 b0", "uncertain")
+    (skew,) = question(cluster, a_pod()).parts
+    account, odd = skew.account(cluster.nodes["a0"]), skew.account(cluster.nodes["odd"])
+
+    assert account.verdict == SKEWED
+    assert (account.domain, account.included) == ("a", True)
+    assert account.counts == {"a": 3, "b": 1, "c": 0}
+    assert account.sizes == {"a": 1, "b": 1, "c": 1}
+    # Two are seen, one is in flight to the zone and one nominated to it; one may turn up.
+    assert (account.matching, account.in_flight, account.maybe) == (4, 2, 1)
+    assert (account.itself, account.minimum, account.skew) == (1, 0, 5)
+    assert (odd.verdict, odd.domain, odd.included) == (MISSING_LABEL, None, False)
+    assert (odd.matching, odd.maybe) == (0, 0)

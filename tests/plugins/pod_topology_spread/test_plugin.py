@@ -52,4 +52,8 @@ def test_an_annotation_that_cannot_be_read_refuses_every_node(action: str) -> No
 
 
 def test_nothing_is_remembered_of_what_changes() -> None:
-    assert PLUGIN.rules(spread_pod(written())) is None
+    assert PLUGIN.signature(spread_pod(written())) is None
+
+
+def test_a_pod_without_constraints_is_like_any_other_one() -> None:
+    assert PLUGIN.signature(spread_pod()) == PLUGIN.signature(Pod()) != None  # noqa: E711

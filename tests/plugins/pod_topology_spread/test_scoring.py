@@ -3,10 +3,10 @@
 import pytest
 
 from extender.framework.interface import SKIP, Settings, Status
-from extender.framework.snapshot import Snapshot
+from extender.framework.snapshot import LabelsFacet, Snapshot
 from extender.model.core_v1 import Pod
 from extender.plugins.pod_topology_spread import PodTopologySpread, scoring
-from extender.plugins.pod_topology_spread.scoring import IGNORED, SoftConstraints
+from extender.plugins.pod_topology_spread.scoring import IGNORED, NO_LABEL, SoftConstraints
 from tests.builders import JSON, a_snapshot, node_json, pod_info
 from tests.plugins.pod_topology_spread.test_filtering import WEB, a_pod, constraint, placed, zones
 
@@ -26,8 +26,10 @@ def scorer(snapshot: Snapshot, pod: Pod) -> SoftConstraints:
 def scores(snapshot: Snapshot, pod: Pod) -> dict[str, int]:
     asked = scorer(snapshot, pod)
     nodes = list(snapshot.nodes.values())
-    keys = asked.facet.column(nodes)
-    raw = [asked.score(node).value for node in nodes]
+    exceptions, rows = asked.exceptions(snapshot.table), snapshot.table.rows
+    apart = [exceptions.get(rows[node.name]) for node in nodes]
+    keys = list(zip(asked.facet.column(nodes), apart, strict=True))
+    raw = asked.score_among(nodes, [1] * len(nodes))
 
     # Equal keys promise equal scores.
     assert len(set(zip(keys, raw, strict=True))) == len(set(keys))
@@ -87,12 +89,53 @@ def test_integers_are_divided_towards_zero(dividend: int, divisor: int, quotient
     assert scoring._quotient(dividend, divisor) == quotient
 
 
-def test_a_question_is_its_own_facet_and_equal_to_no_other() -> None:
-    cluster = a_snapshot(zones("a"))
-    one, two = scorer(cluster, a_pod(soft())), scorer(cluster, a_pod(soft()))
+def test_nodes_are_alike_in_their_domains_but_for_those_with_pods_where_each_counts_alone() -> None:
+    nodes = [node_json(f"n{i}", labels={HOST: f"n{i}", "zone": f"z{i % 2}"}) for i in range(4)]
+    placed_pods = [pod_info("p", "n2", labels=WEB), pod_info("q", "gone", labels=WEB)]
+    cluster = a_snapshot(nodes, placed_pods)
+    by_zone, by_host, by_both = (
+        scorer(cluster, a_pod(*constraints))
+        for constraints in ((soft(),), (soft(HOST),), (soft(HOST), soft()))
+    )
 
-    assert len({hash(one.facet), hash(two.facet)}) == 2
-    assert one.normalize([IGNORED, 0]) == [0, 100]
+    assert (by_zone.facet, by_zone.exceptions(cluster.table)) == (LabelsFacet(("zone",)), {})
+    assert by_host.facet == LabelsFacet(())
+    assert list(by_host.exceptions(cluster.table)) == [cluster.table.rows["n2"]]
+    assert by_both.facet == LabelsFacet(("zone",))
+    assert by_both.exceptions(cluster.table) == by_host.exceptions(cluster.table)
+
+
+def test_a_node_without_a_hostname_is_an_exception() -> None:
+    cluster = a_snapshot([node_json("with", labels={HOST: "with"}), node_json("without")])
+    asked = scorer(cluster, a_pod(soft(HOST)))
+
+    assert asked.exceptions(cluster.table) == {cluster.table.rows["without"]: NO_LABEL}
+
+
+def test_the_worth_of_a_zone_depends_on_how_many_zones_the_candidates_have() -> None:
+    """A pod weighs more where there are more domains; it is alone, so it gets all of one."""
+    cluster = a_snapshot(zones("a", "b", "c", each=2), placed(a0=4, b0=1))
+    asked = scorer(cluster, a_pod(soft()))
+    a, b, c = (cluster.nodes[name] for name in ("a0", "b0", "c0"))
+
+    assert asked.score_among([a, b], [1, 1]) == asked.score_among([a, b], [5, 2])
+    assert asked.score_among([a, b], [1, 1]) != asked.score_among([a, b, c], [1, 1, 1])[:2]
+    assert [asked.score(a).value] == asked.score_among([a], [1])
+
+
+def test_by_hostname_it_depends_on_how_many_candidates_there_are() -> None:
+    nodes = [node_json(name, labels={HOST: name}) for name in ("n1", "n2")]
+    cluster = a_snapshot(nodes, [pod_info(f"p{i}", "n1", labels=WEB) for i in range(9)])
+    asked = scorer(cluster, a_pod(soft(HOST)))
+    both = list(cluster.nodes.values())
+
+    assert asked.score_among(both, [1, 1]) != asked.score_among(both, [9, 9])
+
+
+def test_a_node_without_a_key_is_worth_nothing() -> None:
+    asked = scorer(a_snapshot(zones("a")), a_pod(soft()))
+
+    assert asked.normalize([IGNORED, 0]) == [0, 100]
 
 
 def test_sums_below_zero_are_what_upstream_makes_of_them() -> None:

@@ -1,11 +1,12 @@
 """The rows of `topology_spread.jsonl`, asked of the plugin itself."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from extender.framework.interface import Code, NodeScorer, Settings, Status
+from extender.framework.interface import Code, NodeScorer, RelativeScorer, Settings, Status
 from extender.framework.snapshot import Snapshot
 from extender.match.gates import FeatureGates
 from extender.model.core_v1 import Pod
@@ -74,6 +75,14 @@ def scored(row: Row, names: Sequence[str]) -> tuple[str, dict[str, int], dict[st
 
 
 def raw_scores(scorer: NodeScorer, snapshot: Snapshot, names: Sequence[str]) -> dict[str, int]:
+    assert isinstance(scorer, RelativeScorer)
     nodes = [snapshot.nodes[name] for name in names]
-    scorer.facet.column(nodes)
-    return {node.name: scorer.score(node).value for node in nodes}
+    # As the runner asks: once for nodes that are alike, with how many they are.
+    exceptions, rows = scorer.exceptions(snapshot.table), snapshot.table.rows
+    apart = [exceptions.get(rows[name]) for name in names]
+    keys = list(zip(scorer.facet.column(nodes), apart, strict=True))
+    alike = Counter(keys)
+    samples = dict(zip(keys, nodes, strict=True))
+    said = scorer.score_among([samples[key] for key in alike], list(alike.values()))
+    scores = dict(zip(alike, said, strict=True))
+    return {node.name: scores[key] for node, key in zip(nodes, keys, strict=True)}

@@ -251,6 +251,14 @@ TRAPS = [
         ],
         id="half of the nodes",
     ),
+    pytest.param(
+        SCHEDULER,
+        lambda document: document["extenders"].append(
+            {"urlPrefix": "https://quota.example.com", "filterVerb": "filter"}
+        ),
+        [warning("refusals", f"{EXTENDER}: refusals")],
+        id="another extender behind ours",
+    ),
     # The extender.
     pytest.param(
         SCHEDULER,

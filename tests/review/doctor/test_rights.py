@@ -1,6 +1,6 @@
 """What Leeway must be allowed to do: exactly what it is given."""
 
-from extender.cluster.questions import Access
+from extender.cluster.access_reviews import Access
 from extender.config.schema import Config, ProfileConfig
 from extender.review.doctor import rights
 from extender.review.doctor.scheduler import LeaderElection, SchedulerConfiguration

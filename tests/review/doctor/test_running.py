@@ -83,8 +83,8 @@ def test_names_that_nobody_can_look_up() -> None:
 
 
 def test_the_page_is_the_one_that_the_server_makes() -> None:
-    callers = Callers(lambda: AT)
-    callers.record("10.0.0.1", "kube-scheduler/v1.36.3", "filter", "names", "scheduler")
+    callers = Callers(AT.timestamp)
+    callers.record("10.0.0.1", b"kube-scheduler/v1.36.3", "filter", "names", "scheduler")
     page = msgspec.json.encode(callers.document("10 nodes"))
 
     assert msgspec.json.decode(page, type=Status) == Status(

@@ -6,7 +6,7 @@ from typing import Any
 
 from extender import plugins
 from extender.framework.interface import Settings
-from extender.framework.pods import PodInfo
+from extender.framework.pods.cohorts import PodInfo
 from extender.framework.volumes import Volumes
 from extender.model.core_v1 import Pod
 from extender.review.explain.explaining import explain

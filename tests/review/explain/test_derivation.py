@@ -6,8 +6,8 @@ from extender.framework.snapshot import Snapshot
 from extender.review.explain import derivation
 from tests.builders import a_node, a_pod, node_json, required, requirement, taint, toleration
 from tests.review.explain.asking import SETTINGS, derived
-from tests.review.explain.test_spread_derivation import PODS, nodes, spreading
-from tests.review.explain.test_volume_derivation import KNOWN, NODE, a_pod_with
+from tests.review.explain.spread.test_derivation import PODS, nodes, spreading
+from tests.review.explain.volumes.test_derivation import KNOWN, NODE, a_pod_with
 
 
 def test_every_plugin_is_asked_whatever_the_others_say() -> None:

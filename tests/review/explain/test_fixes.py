@@ -77,7 +77,7 @@ class Strange:
 
     name = "Strange"
 
-    def rules(self, _pod: Pod) -> None:
+    def signature(self, _pod: Pod) -> None:
         return None
 
     def pre_filter(self, _pod: Pod, _snapshot: Snapshot) -> Status:

@@ -4,10 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extender.match import comparisons
+from extender.match import operators
+from extender.match.operators import AnyComparison, Operators
 from extender.review.explain import nearness
 
 INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
+COMPARING = sorted(name for name, each in operators.TOLERATION.items() if each.comparison)
+
+
+def comparison(operator: str, table: Operators = operators.TOLERATION) -> AnyComparison:
+    found = table[operator].comparison
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize(
@@ -26,26 +34,25 @@ INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
         ("SemverEq", "v1.2", "1.2.0"),
         ("SemverEq", "1.2.3-rc.1+build", "1.2.3-rc.1"),
         ("SemverGt", "6.1_2", None),
-        ("Exists", "1", None),
     ],
 )
 def test_the_bound_next_to_a_value(operator: str, actual: str, expected: str | None) -> None:
-    assert nearness.bound(operator, actual) == expected
+    assert nearness.bound(comparison(operator), actual) == expected
 
 
 def test_affinity_reads_numbers_that_tolerations_do_not() -> None:
-    assert nearness.bound("Gt", "0950", affinity=True) == "949"
+    assert nearness.bound(comparison("Gt", operators.AFFINITY), "0950") == "949"
 
 
 @given(
-    operator=st.sampled_from(sorted(comparisons.OF_TOLERATIONS)),
+    operator=st.sampled_from(COMPARING),
     actual=st.integers(INT64_MIN, INT64_MAX).map(str)
     | st.from_regex(r"v?[0-9]{1,3}(\.[0-9]{1,3}){0,2}(-[a-z0-9]{1,4})?", fullmatch=True),
 )
 def test_a_bound_always_holds(operator: str, actual: str) -> None:
-    bound = nearness.bound(operator, actual)
+    bound = nearness.bound(comparison(operator), actual)
     if bound is not None:
-        test = comparisons.OF_TOLERATIONS[operator].against(bound)
+        test = comparison(operator).against(bound)
         assert test is not None
         assert test(actual) is True
 
@@ -57,10 +64,14 @@ def test_the_number_that_somebody_meant() -> None:
 
 
 def test_how_far_a_change_goes() -> None:
-    assert nearness.distance("Gt", "950", "949") < nearness.distance("Gt", "950", "799") < 1
-    assert nearness.distance("Gt", "x", "949") == 1
-    assert nearness.distance("SemverGt", "v5.15.0", "5.15.0-0") < nearness.distance(
-        "SemverGt", "6.0.0", "5.15.0-0"
+    assert (
+        nearness.distance(comparison("Gt"), "950", "949")
+        < nearness.distance(comparison("Gt"), "950", "799")
+        < 1
+    )
+    assert nearness.distance(comparison("Gt"), "x", "949") == 1
+    assert nearness.distance(comparison("SemverGt"), "v5.15.0", "5.15.0-0") < nearness.distance(
+        comparison("SemverGt"), "6.0.0", "5.15.0-0"
     )
 
 
@@ -85,7 +96,7 @@ def test_how_far_a_change_goes() -> None:
     ],
 )
 def test_why_a_comparison_misses(operator: str, value: str, actual: str, expected: str) -> None:
-    assert nearness.because(operator, value, actual) == expected
+    assert nearness.because(comparison(operator), value, actual) == expected
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,13 @@
 
 import pytest
 
-from extender.review.explain.affinity_cures import AffinityCure
-from extender.review.explain.annotation_cures import AnnotationCure
-from extender.review.explain.cluster_cures import SpreadCure, VolumeCure
+from extender.review.explain.affinity.cure import AffinityCure
+from extender.review.explain.annotation_cure import AnnotationCure
+from extender.review.explain.cordon import CordonCure
 from extender.review.explain.proposals import Cure
-from extender.review.explain.taint_cures import CordonCure, TaintCure
+from extender.review.explain.spread.cure import SpreadCure
+from extender.review.explain.taints.cure import TaintCure
+from extender.review.explain.volumes.cure import VolumeCure
 from tests.builders import a_pod, node_json
 from tests.review.explain.asking import SETTINGS, a_case
 

@@ -12,8 +12,8 @@ from extender.review.explain.schema import Explanation
 from extender.review.explain.templates import Subject
 from tests.builders import JSON, a_pod, node_json, required, requirement, taint, toleration
 from tests.review.explain.asking import SETTINGS, an_inquiry, explained
-from tests.review.explain.test_spread_derivation import spreading
-from tests.review.explain.test_volume_derivation import a_pod_with
+from tests.review.explain.spread.test_derivation import spreading
+from tests.review.explain.volumes.test_derivation import a_pod_with
 
 
 def said(explanation: Explanation, words: str) -> bool:
@@ -68,8 +68,8 @@ def test_what_is_not_known_is_told() -> None:
     blind = replace(an_inquiry(spreading(), node_json("n")), snapshot=Snapshot())
     claims = replace(an_inquiry(a_pod_with("x"), node_json("n")), snapshot=Snapshot())
 
-    assert said(explain(blind), "PodTopologySpread stands aside")
-    assert said(explain(claims), "VolumeBinding stands aside")
+    assert said(explain(blind), "PodTopologySpread is skipped")
+    assert said(explain(claims), "VolumeBinding is skipped")
     assert said(explained(spreading(), node_json("n")), "pods in flight are not known here")
     assert explained(a_pod(), node_json("n", taint("x"))).notes == ()
 

@@ -4,14 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extender.framework import runner
 from extender.review.explain import steps
-from extender.review.explain.inquiry import no_clock
 from extender.review.explain.steps import Steps, filtered, finished
+from tests import builders
 from tests.builders import a_snapshot, node_json
 from tests.properties.explain_strategies import World, worlds
 from tests.review.explain.asking import an_inquiry
-from tests.review.explain.test_spread_derivation import nodes, spreading
+from tests.review.explain.spread.test_derivation import nodes, spreading
 
 
 @settings(max_examples=25)
@@ -19,11 +18,11 @@ from tests.review.explain.test_spread_derivation import nodes, spreading
 def test_some_nodes_at_a_time_are_judged_as_all_at_once(world: World, size: int) -> None:
     asked = world.inquiry()
     candidates = list(asked.snapshot.nodes.values())
-    whole = runner.run_filter(asked.profile, asked.pod, asked.snapshot, candidates, clock=no_clock)
+    whole = builders.filtered(asked.profile, asked.pod, candidates, asked.snapshot)
     found = finished(filtered(asked.profile, asked.pod, asked.snapshot, candidates, size=size))
 
-    assert found.statuses == list(whole.statuses)
-    assert found.findings == whole.ledger.findings
+    assert found.statuses == whole.statuses()
+    assert found.findings == whole.stats.findings
 
 
 def test_every_slice_is_a_step() -> None:
@@ -41,7 +40,7 @@ def test_with_pods_in_flight_all_nodes_are_judged_at_once() -> None:
     assert snapshot.pods is not None
     candidates = list(snapshot.nodes.values())
     finished(filtered(asked.profile, asked.pod, snapshot, candidates))
-    snapshot.pods.answered(spreading(), candidates)
+    snapshot.pods.answered(spreading(), builders.let_pass(snapshot.table, *snapshot.nodes))
 
     assert sum(1 for _ in filtered(asked.profile, asked.pod, snapshot, candidates, size=1)) == 1
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from extender.match import operators
 from extender.review.explain import words
 from extender.review.explain.words import Side
 
@@ -51,9 +52,12 @@ def test_a_comparison_in_words(
     holds: bool,
     expected: str,
 ) -> None:
-    assert words.compared(operator, Side("rule", *rule), Side("node", *node), holds=holds) == (
-        expected
-    )
+    comparison = operators.AFFINITY[operator].comparison
+    assert comparison is not None
+
+    said = words.compared(comparison, Side("rule", *rule), Side("node", *node), holds=holds)
+
+    assert said == expected
 
 
 def test_a_value_among_others() -> None:

@@ -12,8 +12,9 @@ from extender.framework.interface import Settings
 from extender.model.core_v1 import Pod
 from extender.review.scan import pending
 from extender.review.scan.objects import Ref
-from extender.server.profiles import Profiles
-from extender.server.verbs import Verbs
+from extender.verbs import filter as filter_verb
+from extender.verbs.context import Context
+from extender.verbs.profiles import Profiles
 from tests.builders import a_snapshot, node_json, pod_json, taint, toleration
 from tests.serving import FixedSource
 
@@ -65,7 +66,8 @@ def test_scan_says_what_filter_says(rules: list[tuple[str, str]], on_nodes: list
     )
     names = [node["metadata"]["name"] for node in nodes]
     body = json.dumps({"Pod": document, "NodeNames": names}).encode()
-    answer = json.loads(Verbs(FixedSource(*nodes), profiles).filter(body).body)
+    context = Context(FixedSource(*nodes), profiles, refusals="always")
+    answer = json.loads(b"".join(filter_verb.answer(context, body).pieces))
 
     assert found.passed == len(answer["NodeNames"])
     assert sum(count for _, count in found.reasons) == len(answer["FailedAndUnresolvableNodes"])

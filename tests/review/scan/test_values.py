@@ -5,9 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extender.framework import runner
 from extender.framework.interface import Settings
-from extender.framework.snapshot import Snapshot
 from extender.model.core_v1 import NodeSelectorRequirement, Toleration
 from extender.plugins import profile
 from extender.review.scan import usage, values
@@ -17,6 +15,7 @@ from extender.review.scan.values import Met, Unreadable
 from tests.builders import (
     JSON,
     a_pod,
+    filtered,
     node_json,
     required,
     requirement,
@@ -117,12 +116,8 @@ def test_what_the_plugins_notice_is_always_among_it(
         affinity=required(*([requirement("l", o, v)] for o, v in operators if o != "Exists")),
     )
     settings = Settings()
-    judged = runner.run_filter(
-        profile("p", {"TaintToleration": 0, "NodeAffinity": 0}, settings),
-        pod,
-        Snapshot(),
-        some_nodes(*nodes),
-        clock=lambda: 0.0,
+    judged = filtered(
+        profile("p", {"TaintToleration": 0, "NodeAffinity": 0}, settings), pod, some_nodes(*nodes)
     )
     usages, _ = usage.of_pod(pod, settings)
     native = [r for r in _requirements(operators) if r.operator in ("Gt", "Lt")]
@@ -134,7 +129,7 @@ def test_what_the_plugins_notice_is_always_among_it(
         for each in values.unreadable(rules, Met(some_nodes(*nodes)), settings)
     }
 
-    assert {(f.source, f.kind, f.key, f.value) for f in judged.ledger.findings} <= told
+    assert {(f.source, f.kind, f.key, f.value) for f in judged.stats.findings} <= told
 
 
 def _requirements(operators: list[tuple[str, str]]) -> list[NodeSelectorRequirement]:

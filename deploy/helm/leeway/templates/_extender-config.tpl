@@ -3,7 +3,7 @@ apiVersion: leeway.scheduling/v1alpha1
 kind: ExtenderConfiguration
 listen:
 {{- if eq .Values.mode "second-scheduler" }}
-  # Only the containers of the pod reach loopback, so the scheduler beside needs no certificate.
+  # Only containers of this pod reach loopback, so the scheduler needs no certificate.
   scheduler: 127.0.0.1:8888
 {{- else }}
   scheduler: {{ printf "%s:8888" .Values.podAddress | quote }}
@@ -14,11 +14,11 @@ tls:
   scheduler:
     certFile: /etc/leeway/tls/tls.crt
     keyFile: /etc/leeway/tls/tls.key
-    # Only who shows a certificate of this CA is answered.
+    # Leeway answers only clients with a certificate of this CA.
     clientCAFile: /etc/leeway/tls/ca.crt
 {{- end }}
-# Pods of any other scheduler name are judged by their node-affinity annotation only. The plugins
-# are named, because each needs its part of the scheduler's configuration.
+# Leeway judges pods of any other scheduler name only by their node-affinity annotation. The plugins
+# are listed, because each needs its part of the scheduler's configuration.
 profiles:
 - schedulerName: {{ .Values.schedulerName }}
   plugins:
@@ -26,12 +26,13 @@ profiles:
   - {name: TaintToleration, weight: 3}
   - {name: NodeAffinity, weight: 2}
   - {name: VolumeBinding}
-  # Soft constraints, the cluster's defaults among them, are scored by kube-scheduler itself.
+  # kube-scheduler itself scores soft constraints, including the cluster's defaults.
   - {name: PodTopologySpread, weight: 0}
 {{- with .Values.leeway.featureGates }}
 featureGates: {{ toJson . }}
 {{- end }}
 reasons: {{ .Values.leeway.reasons }}
+refusals: {{ .Values.leeway.refusals }}
 noExecute: {{ .Values.leeway.noExecute }}
 {{- if .Values.leeway.explain.enabled }}
 explain: {enabled: true}
@@ -39,7 +40,7 @@ explain: {enabled: true}
 {{- with .Values.leeway.maxStaleness }}
 maxStaleness: {{ . }}
 {{- end }}
-# The scheduler sends names. Whole nodes, which would need more, do not come.
-limits: {requestBytes: 33554432}
+# The scheduler sends names. Only whole nodes would need more.
+limits: {requestBytes: 33554432, cacheBytes: {{ int64 .Values.leeway.cacheBytes }}}
 logging: {format: {{ .Values.leeway.logging.format }}, verbosity: {{ .Values.leeway.logging.verbosity }}}
 {{- end -}}

@@ -18,7 +18,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 
-{{/* REPOSITORY:TAG, or REPOSITORY@DIGEST, of a list of image and default tag. */}}
+{{/* REPOSITORY:TAG or REPOSITORY@DIGEST, from a list of image and default tag. */}}
 {{- define "leeway.reference" -}}
 {{- $image := index . 0 -}}
 {{- if $image.digest -}}
@@ -30,12 +30,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 
 {{- define "leeway.image" -}}
 {{- if not .Values.image.repository -}}
-{{- fail "image.repository is not set: build the image with `make image`, push it to a registry of yours, and name it with --set image.repository=REGISTRY/leeway." -}}
+{{- fail "image.repository is not set: build the image with `make image`, push it to your registry, and name it with --set image.repository=REGISTRY/leeway." -}}
 {{- end -}}
 {{ include "leeway.reference" (list .Values.image .Chart.AppVersion) }}
 {{- end -}}
 
-{{/* vX.Y.Z of the kube-scheduler, without what providers append to it. */}}
+{{/* vX.Y.Z of kube-scheduler, without the suffix of a provider. */}}
 {{- define "leeway.schedulerVersion" -}}
 {{- $asked := .Values.scheduler.image.tag | default .Capabilities.KubeVersion.Version -}}
 {{- $version := regexFind "^v?[0-9]+\\.[0-9]+\\.[0-9]+" $asked -}}
@@ -45,7 +45,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- $version -}}
 {{- end -}}
 
-{{/* The gates that a refused pod's next attempt depends on, by version: an unknown gate ends a scheduler at its start. */}}
+{{/* The gates for prompt but bounded retries, by version: a scheduler with an unknown gate does not start. */}}
 {{- define "leeway.schedulerGates" -}}
 {{- $version := include "leeway.schedulerVersion" . -}}
 {{- $own := dict -}}
@@ -84,4 +84,12 @@ allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
 capabilities:
   drop: [ALL]
+{{- end -}}
+
+{{/* The operators that need the webhook, as CEL lists; a test holds them to extender/match/operators.py. */}}
+{{- define "leeway.semverOperators" -}}
+['SemverGt', 'SemverLt', 'SemverEq']
+{{- end -}}
+{{- define "leeway.comparingOperators" -}}
+['Gt', 'Lt', 'SemverGt', 'SemverLt', 'SemverEq']
 {{- end -}}

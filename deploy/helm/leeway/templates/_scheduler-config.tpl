@@ -11,21 +11,22 @@ leaderElection:
   leaderElect: true
   resourceNamespace: {{ .Release.Namespace }}
   resourceName: {{ .Values.schedulerName }}
-# Back-off is all that bounds how often a refused pod is asked about; its default ends at 10 s.
+# Only back-off limits how often kube-scheduler asks about a refused pod. The default is 10 s at
+# most.
 podMaxBackoffSeconds: 60
 profiles:
 - schedulerName: {{ .Values.schedulerName }}
-  # All nodes, not a sample that may hold none that fits.
+  # All nodes, and not a sample that may contain none that fits.
   percentageOfNodesToScore: 100
   plugins:
     multiPoint:
       disabled:
-      # Leeway enforces every taint, because an extender can only remove nodes.
+      # An extender can only remove nodes, so Leeway enforces every taint.
       - name: TaintToleration
-      # With it on, Leeway would never be asked about a cordoned node.
+      # If it is on, kube-scheduler never asks Leeway about a cordoned node.
       - name: NodeUnschedulable
     # Leeway enforces hard topology spread constraints, with extended rules for the nodes that
-    # count. The scores stay here: they know the cluster's default constraints.
+    # count. The scores stay on: they know the cluster's default constraints.
     preFilter:
       disabled:
       - name: PodTopologySpread
@@ -34,39 +35,39 @@ profiles:
       - name: PodTopologySpread
     score:
       disabled:
-      # Leeway scores native preferred terms too, and they would count twice.
+      # Leeway scores native preferred terms too. Here they would count twice.
       - name: NodeAffinity
   pluginConfig:
   - name: DefaultPreemption
     args:
-      # All candidates, not a random tenth that may hold none that the pod tolerates.
+      # All candidates, and not a random tenth that may contain none that the pod tolerates.
       minCandidateNodesPercentage: 100
 extenders:
 - urlPrefix: {{ include "leeway.url" . }}
   filterVerb: filter
   prioritizeVerb: prioritize
-  # Without it, preemption would empty nodes that the pod does not tolerate.
+  # Without it, preemption would evict pods from nodes that the pod does not tolerate.
   preemptVerb: preempt
-  # In-tree TaintToleration's.
+  # The weight of in-tree TaintToleration.
   weight: 3
-  # Names only, looked up in Leeway's own view of the cluster.
+  # kube-scheduler sends only names. Leeway looks them up in its own view of the cluster.
   nodeCacheCapable: true
-  # Ignored, no taint would be enforced while Leeway is away. No managedResources either: they
-  # would exempt pods that ask for none of them.
+  # If true, nobody enforces taints while Leeway is away. For the same reason there are no
+  # managedResources: pods that ask for none of them would skip Leeway.
   ignorable: false
-  # A hang costs this much per pod, one after the other.
+  # If Leeway hangs, each pod waits this long, one after the other.
   httpTimeout: 5s
 {{- if eq .Values.mode "second-scheduler" }}
-  # Loopback inside of the pod.
+  # Loopback inside the pod.
   enableHTTPS: false
 {{- else }}
   enableHTTPS: true
   tlsConfig:
-    # What Leeway's certificate is made out for, however it is reached.
+    # The name in Leeway's certificate, whatever address the scheduler calls.
     serverName: {{ include "leeway.serverName" . }}
-    # Read once, at the scheduler's start. Without it the scheduler would trust anybody.
+    # The scheduler reads it once, at start. Without it the scheduler would trust anybody.
     caFile: {{ .Values.scheduler.tls.caFile }}
-    # What tells Leeway that it is the scheduler who asks.
+    # The client certificate proves to Leeway that the caller is the scheduler.
     certFile: {{ .Values.scheduler.tls.certFile }}
     keyFile: {{ .Values.scheduler.tls.keyFile }}
 {{- end }}

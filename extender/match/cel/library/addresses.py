@@ -1,4 +1,4 @@
-"""IP addresses in texts, read and refused exactly as Go's net/netip does."""
+"""Parses IP addresses as Go's net/netip does, with its error texts."""
 
 import re
 from typing import Final, NoReturn
@@ -39,7 +39,7 @@ def _refuse(text: str, reason: str, at: str = "") -> NoReturn:
 
 
 def _parse_octets(text: str, octets: str) -> int:
-    """The number of `1.2.3.4`, which is all of the text or the end of it."""
+    """The number of `1.2.3.4`, which is the whole text or its end."""
     number = value = dots = digits = 0
     for index, char in enumerate(octets):
         if char in "0123456789":
@@ -82,7 +82,7 @@ def _parse_v6(text: str) -> Address:
 
 
 def _take_groups(text: str, rest: str, count: int, *, has_gap: bool) -> tuple[list[int], str]:
-    """The next group, or the two of an embedded IPv4, and what is behind it and its colon."""
+    """The next group, or the two of an embedded IPv4, and the rest behind its colon."""
     digits = _GROUP.match(rest)[0]  # type: ignore[index]
     if len(digits) > 4:
         _refuse(text, "each group must have 4 or less digits", rest)

@@ -2,21 +2,31 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from extender.match import integers
 from extender.match.cel.faults import EvaluationError
-from extender.match.cel.library.numbers import as_int, as_uint
+from extender.match.cel.library.charges import BY_FIRST, read
+from extender.match.cel.library.estimates import TRAVERSAL, Bounds, Estimate, Operand, wrapped
+from extender.match.cel.library.functions import Function, function, overload
+from extender.match.cel.library.times import (
+    duration_text,
+    from_seconds,
+    parse_duration,
+    parse_timestamp,
+    timestamp_text,
+    to_seconds,
+)
 from extender.match.cel.values import (
     INT_MAX,
     INT_MIN,
     UINT_MAX,
-    TypeValue,
     Uint,
     Value,
+    as_int,
+    as_uint,
     double_text,
-    type_name,
 )
 
 _DIGITS: Final = re.compile(r"[0-9]+")
@@ -91,7 +101,7 @@ def _bytes_to_string(data: bytes) -> str:
 
 
 def _double_to_int(number: float) -> int:
-    # Both bounds are left out: upstream takes their doubles for out of range.
+    # Without the bounds: upstream treats their doubles as out of range.
     if not INT_MIN < number < INT_MAX:
         raise EvaluationError("integer overflow")
     return int(number)
@@ -107,28 +117,89 @@ def _unchanged(value: Value) -> Value:
     return value
 
 
-_SAME: Final = (
-    *("to_dyn", "bool_to_bool", "bytes_to_bytes", "double_to_double", "int64_to_int64"),
-    *("uint64_to_uint64", "string_to_string", "duration_to_duration", "timestamp_to_timestamp"),
-)
+def _int_to_duration(_: int) -> Value:
+    raise EvaluationError("type conversion error from 'int' to 'google.protobuf.Duration'")
 
-OVERLOADS: Final[Mapping[str, Callable[..., Value]]] = {
-    **dict.fromkeys(_SAME, _unchanged),
-    "type": lambda value: TypeValue(type_name(value)),
-    "string_to_bool": _string_to_bool,
-    "string_to_bytes": _string_to_bytes,
-    "int64_to_double": float,
-    "uint64_to_double": float,
-    "string_to_double": _string_to_double,
-    "double_to_int64": _double_to_int,
-    "uint64_to_int64": lambda number: as_int(int(number)),
-    "string_to_int64": _string_to_int,
-    "double_to_uint64": _double_to_uint,
-    "int64_to_uint64": as_uint,
-    "string_to_uint64": _string_to_uint,
-    "bool_to_string": lambda truth: "true" if truth else "false",
-    "bytes_to_string": _bytes_to_string,
-    "double_to_string": double_text,
-    "int64_to_string": str,
-    "uint64_to_string": str,
-}
+
+def _estimate_bytes(text: Operand) -> Estimate:
+    size = text.size
+    return Estimate(size.scaled(TRAVERSAL), Bounds(size.least, wrapped(size.most * 4)))
+
+
+def _estimate_string(data: Operand) -> Estimate:
+    size = data.size
+    return Estimate(size.scaled(TRAVERSAL), Bounds(size.least // 4, size.most))
+
+
+FUNCTIONS: Final[tuple[Function, ...]] = (
+    function(
+        "bool",
+        overload("bool_to_bool", "(bool) -> bool", _unchanged),
+        overload("string_to_bool", "(string) -> bool", _string_to_bool, work=read(12)),
+    ),
+    function(
+        "bytes",
+        overload("bytes_to_bytes", "(bytes) -> bytes", _unchanged),
+        overload(
+            "string_to_bytes",
+            "(string) -> bytes",
+            _string_to_bytes,
+            estimate=_estimate_bytes,
+            charge=BY_FIRST,
+        ),
+    ),
+    function(
+        "double",
+        overload("double_to_double", "(double) -> double", _unchanged),
+        overload("int64_to_double", "(int) -> double", float),
+        overload("string_to_double", "(string) -> double", _string_to_double, work=read(12)),
+        overload("uint64_to_double", "(uint) -> double", float),
+    ),
+    function(
+        "duration",
+        overload("duration_to_duration", "(duration) -> duration", _unchanged),
+        overload("int64_to_duration", "(int) -> duration", _int_to_duration),
+        overload("string_to_duration", "(string) -> duration", parse_duration, work=read(60)),
+    ),
+    function(
+        "int",
+        overload("int64_to_int64", "(int) -> int", _unchanged),
+        overload("double_to_int64", "(double) -> int", _double_to_int),
+        overload("duration_to_int64", "(duration) -> int", int),
+        overload("string_to_int64", "(string) -> int", _string_to_int, work=read(12)),
+        overload("timestamp_to_int64", "(timestamp) -> int", to_seconds),
+        overload("uint64_to_int64", "(uint) -> int", lambda number: as_int(int(number))),
+    ),
+    function(
+        "string",
+        overload("string_to_string", "(string) -> string", _unchanged),
+        overload("bool_to_string", "(bool) -> string", lambda it: "true" if it else "false"),
+        overload(
+            "bytes_to_string",
+            "(bytes) -> string",
+            _bytes_to_string,
+            estimate=_estimate_string,
+            charge=BY_FIRST,
+        ),
+        overload("double_to_string", "(double) -> string", double_text),
+        overload("duration_to_string", "(duration) -> string", duration_text),
+        overload("int64_to_string", "(int) -> string", str),
+        overload("timestamp_to_string", "(timestamp) -> string", timestamp_text),
+        overload("uint64_to_string", "(uint) -> string", str),
+        overload("ip_to_string", "(ip) -> string", str),
+        overload("cidr_to_string", "(cidr) -> string", str),
+    ),
+    function(
+        "timestamp",
+        overload("timestamp_to_timestamp", "(timestamp) -> timestamp", _unchanged),
+        overload("int64_to_timestamp", "(int) -> timestamp", from_seconds),
+        overload("string_to_timestamp", "(string) -> timestamp", parse_timestamp, work=read(100)),
+    ),
+    function(
+        "uint",
+        overload("uint64_to_uint64", "(uint) -> uint", _unchanged),
+        overload("double_to_uint64", "(double) -> uint", _double_to_uint),
+        overload("int64_to_uint64", "(int) -> uint", as_uint),
+        overload("string_to_uint64", "(string) -> uint", _string_to_uint, work=read(12)),
+    ),
+)

@@ -10,8 +10,11 @@ from typing import ClassVar, Final
 
 from msgspec import Struct
 
+from extender.match.cel.library.charges import Charge, quarter, tenth
+from extender.match.cel.library.estimates import REGEX, TRAVERSAL, Estimate, Operand
+from extender.match.cel.library.functions import Function, function, overload
 from extender.match.cel.library.url import request_uri_fault
-from extender.match.cel.values import NONE, OptionalValue, Value
+from extender.match.cel.values import NONE, OptionalValue, Value, size
 
 Check = Callable[[str], list[str]]
 
@@ -43,7 +46,7 @@ _LABEL_VALUE_TEXT: Final = (
     f"or '12345', regex used for validation is '({_NAME_FORMAT})?')"
 )
 
-# The same languages as in the texts, but so that nothing is tried twice.
+# The same languages as in the error texts, but possessive: no backtracking.
 _LABEL: Final = re.compile(rb"[a-z0-9][-a-z0-9]*+(?<!-)")
 _SUBDOMAIN: Final = re.compile(rb"[a-z0-9][-a-z0-9]*+(?<!-)(?:\.[a-z0-9][-a-z0-9]*+(?<!-))*+")
 _LABEL_1035: Final = re.compile(rb"[a-z][-a-z0-9]*+(?<!-)")
@@ -55,10 +58,11 @@ _TIME: Final = re.compile(
     r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})"
 )
 _LEAP_YEAR: Final = 2000
+_PATTERN_SIZE: Final = 128  # upstream's estimate for any format
 
 
 class NamedFormat(Struct, frozen=True, gc=False):
-    """A format. `regex_size` is what upstream takes it for when it charges a validation."""
+    """A format. `regex_size` is the pattern length that upstream charges a validation for."""
 
     type_name: ClassVar[str] = "kubernetes.NamedFormat"
 
@@ -72,7 +76,7 @@ def _encoded(text: str) -> bytes:
 
 
 def _length_faults(data: bytes, limit: int, unit: str = "characters") -> list[str]:
-    # Upstream has two of this; both count bytes.
+    # Upstream has two such texts; both count bytes.
     return [f"must be no more than {limit} {unit}"] if len(data) > limit else []
 
 
@@ -98,7 +102,7 @@ def _whole(faults: Callable[[bytes], list[str]]) -> Check:
 
 
 def _prefix(faults: Callable[[bytes], list[str]]) -> Check:
-    """The check of a name that something will be appended to, so that it may end in a dash."""
+    """The check of the prefix of a generated name: it may end in a dash."""
 
     def check(text: str) -> list[str]:
         data = _encoded(text)
@@ -160,7 +164,7 @@ def _is_date(text: str) -> bool:
 
 
 def _is_datetime(text: str) -> bool:
-    # What is behind a second T is not looked at.
+    # Upstream ignores everything behind a second T.
     day, *times = text.replace("T", "t").replace("Z", "z").split("t", 2)
     match = _TIME.fullmatch(times[0]) if times else None
     if match is None or not _is_date(day):
@@ -200,8 +204,29 @@ def _always(named_format: NamedFormat) -> Callable[[], Value]:
     return lambda: named_format
 
 
-OVERLOADS: Final[Mapping[str, Callable[..., Value]]] = {
-    "format-named": _named,
-    "format-validate": _validate,
-    **{f"format.{name}": _always(named_format) for name, named_format in _FORMATS.items()},
-}
+def _estimate_validate(_: Operand, text: Operand) -> Estimate:
+    return Estimate(text.size.scaled(TRAVERSAL).scaled(_PATTERN_SIZE * REGEX))
+
+
+def _charge_validate(named_format: Value, text: Value) -> int:
+    pattern_size = getattr(named_format, "regex_size", None)
+    if pattern_size is None:  # the format is an error
+        return 1
+    return tenth(1 + size(text)) * quarter(pattern_size)
+
+
+FUNCTIONS: Final[tuple[Function, ...]] = (
+    function(
+        "format.named", overload("format-named", "(string) -> optional(named_format)", _named)
+    ),
+    *(
+        function(f"format.{name}", overload(f"format.{name}", "() -> named_format", _always(each)))
+        for name, each in _FORMATS.items()
+    ),
+    function(
+        "validate",
+        overload("format-validate", "named_format.(string) -> optional(list(string))", _validate),
+        estimate=_estimate_validate,
+        charge=Charge(by_arguments=_charge_validate),
+    ),
+)

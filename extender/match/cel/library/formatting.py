@@ -1,6 +1,6 @@
 """`format`, with the clauses and the numbers of version 2 of the strings library.
 
-`%f` and `%e` print numbers as texts for people in the United States.
+`%f` and `%e` print numbers in the locale en-US, as upstream does.
 """
 
 import math
@@ -12,12 +12,15 @@ from typing import Final
 from extender.match import integers
 from extender.match.cel.faults import EvaluationError
 from extender.match.cel.library import printing
-from extender.match.cel.values import Uint, Value, bound_text, type_name
+from extender.match.cel.library.charges import BY_FIRST, Work, built, heft
+from extender.match.cel.library.estimates import traversal
+from extender.match.cel.library.functions import Function, function, overload
+from extender.match.cel.values import Uint, Value, bound_text, size, type_name
 from extender.match.versions import go_quote
 
 _PRECISION: Final = re.compile(r"\.([0-9]*)")
 _DEFAULT_PRECISION: Final = 6
-# Of more than one digit beyond a million the number printer of upstream loses its way.
+# With a larger precision, upstream's number printer prints an error instead.
 _MAX_PRECISION: Final = 10_000_009
 _NO_VERB: Final = "%!(NOVERB)"
 _ALL_DIGITS: Final = 1_074  # no double has more behind the point
@@ -66,7 +69,7 @@ def _clause(template: str, position: int) -> tuple[Clause, int, int]:
         position = found.end()
     clause = _CLAUSES.get(template[position])
     if clause is None:
-        # Upstream takes the first byte of a character for the character.
+        # Upstream prints the first byte of the character as a code point.
         char = chr(template[position].encode(errors="surrogatepass")[0])
         raise _unparsed(f'unrecognized formatting clause "{char}"')
     return clause, precision, position + 1
@@ -109,7 +112,7 @@ def _fixed(value: Value, precision: int) -> Iterable[str]:
     sign = "-" if number < 0 else ""
     if not math.isfinite(number):
         return ("NaN" if math.isnan(number) else f"{sign}∞",)
-    # Upstream keeps the precision twice, in 8 bits and in 16 bits with a sign.
+    # Upstream truncates the precision to 8 bits in one place and to signed 16 bits in another.
     least, most = precision % 256, (precision + 32_768) % 65_536 - 32_768
     if most >= 0:
         whole, _, fraction = f"{abs(number):.{min(most, _ALL_DIGITS)}f}".partition(".")
@@ -130,7 +133,7 @@ def _scientific(value: Value, precision: int) -> Iterable[str]:
         mantissa, _, exponent = f"{abs(number):.6e}".partition("e")
         power = exponent.removeprefix("+").translate(_SUPERSCRIPT)
         text = f"{sign}{mantissa}\u00d710{power}"
-    # The precision is taken for a width, of 16 bits.
+    # Upstream uses the precision as a width, truncated to 16 bits.
     return (text.rjust(precision % 65_536),)
 
 
@@ -189,4 +192,13 @@ _CLAUSES: Final[Mapping[str, Clause]] = {
     "X": _hexadecimal_upper,
 }
 
-OVERLOADS: Final[Mapping[str, Callable[..., Value]]] = {"string_format": format_text}
+
+FUNCTIONS: Final[tuple[Function, ...]] = (
+    function(
+        "format",
+        overload("string_format", "string.(list(dyn)) -> string", format_text),
+        estimate=traversal(),
+        charge=BY_FIRST,
+        work=Work(100, lambda _, items: 100 * size(items) + 4 * heft(items), built),
+    ),
+)

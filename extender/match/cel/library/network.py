@@ -1,7 +1,7 @@
 """IP addresses and networks in CIDR notation."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address
 from typing import ClassVar, Final
 
@@ -9,12 +9,16 @@ from msgspec import Struct
 
 from extender.match.cel.faults import EvaluationError
 from extender.match.cel.library.addresses import parse_address
+from extender.match.cel.library.charges import BY_FIRST, BY_FIRST_TWICE, ONE, PARSED, Charge, tenth
+from extender.match.cel.library.estimates import ONE as ONE_UNIT
+from extender.match.cel.library.estimates import TRAVERSAL, TWICE, Bounds, Estimate, Rule, traversal
+from extender.match.cel.library.functions import Function, function, overload
 from extender.match.cel.library.quoting import quoted
-from extender.match.cel.values import INT_MAX, Value
+from extender.match.cel.values import INT_MAX, Value, size
 
 _V4: Final = 32
 _V6: Final = 128
-_MAPPED: Final = 0xFFFF  # an IPv6 address above its last 32 bits, if it stands for an IPv4 one
+_MAPPED: Final = 0xFFFF  # the upper 96 bits of an IPv4-mapped IPv6 address
 _PREFIX_LENGTH: Final = re.compile("[1-9][0-9]*|0")
 _INT_DIGITS: Final = 19
 
@@ -37,7 +41,7 @@ class Ip(Struct, frozen=True, gc=False):
 
 
 class Cidr(Struct, frozen=True, gc=False):
-    """An address and how many of its bits name the network; the others need not be zero."""
+    """An address and a prefix length; the host bits need not be zero."""
 
     type_name: ClassVar[str] = "net.CIDR"
 
@@ -110,6 +114,10 @@ def _is(parse: Callable[[str], Value]) -> Callable[[str], bool]:
     return is_parsed
 
 
+def _family(ip: Ip) -> int:
+    return 4 if ip.bits == _V4 else 6
+
+
 def _is_loopback(ip: Ip) -> bool:
     return ip.number >> 24 == 127 if ip.bits == _V4 else ip.number == 1
 
@@ -148,7 +156,7 @@ def _contains_ip_string(cidr: Cidr, text: str) -> bool:
     try:
         ip = _parse_ip(text)
     except EvaluationError:
-        raise EvaluationError("no such overload") from None  # sic
+        raise EvaluationError("no such overload") from None  # upstream's text
     return _contains_ip(cidr, ip)
 
 
@@ -161,25 +169,119 @@ def _masked(cidr: Cidr) -> Cidr:
     return Cidr(Ip(cidr.ip.number >> host_bits << host_bits, cidr.ip.bits), cidr.length)
 
 
-OVERLOADS: Final[Mapping[str, Callable[..., Value]]] = {
-    "string_to_ip": _parse_ip,
-    "is_ip": _is(_parse_ip),
-    "ip_is_canonical": lambda text: str(_parse_ip(text)) == text,
-    "ip_family": lambda ip: 4 if ip.bits == _V4 else 6,
-    "ip_is_unspecified": lambda ip: ip.number == 0,
-    "ip_is_loopback": _is_loopback,
-    "ip_is_link_local_multicast": _is_link_local_multicast,
-    "ip_is_link_local_unicast": _is_link_local_unicast,
-    "ip_is_global_unicast": _is_global_unicast,
-    "ip_to_string": str,
-    "string_to_cidr": _parse_cidr,
-    "is_cidr": _is(_parse_cidr),
-    "cidr_contains_ip_string": _contains_ip_string,
-    "cidr_contains_ip_ip": _contains_ip,
-    "cidr_contains_cidr_string": lambda cidr, text: _contains_cidr(cidr, _parse_cidr(text)),
-    "cidr_contains_cidr": _contains_cidr,
-    "cidr_ip": lambda cidr: cidr.ip,
-    "cidr_prefix_length": lambda cidr: cidr.length,
-    "cidr_masked": _masked,
-    "cidr_to_string": str,
-}
+_ADDRESS: Final = Bounds(4, 16)  # bytes of an IP address
+_CONTAINING_IP: Final = (_ADDRESS + _ADDRESS).scaled(TRAVERSAL)
+_CONTAINING_CIDR: Final = _CONTAINING_IP + _ADDRESS.scaled(TRAVERSAL) + ONE_UNIT
+
+
+def _parsing_too(cost: Bounds) -> Rule:
+    return lambda _, text: Estimate(cost + text.size.scaled(TRAVERSAL))
+
+
+def _charge_ip(cidr: Value) -> int:
+    return tenth(2 * size(cidr))
+
+
+def _charge_cidr(cidr: Value) -> int:
+    return _charge_ip(cidr) + tenth(size(cidr)) + 1
+
+
+FUNCTIONS: Final[tuple[Function, ...]] = (
+    function(
+        "ip",
+        overload(
+            "string_to_ip",
+            "(string) -> ip",
+            _parse_ip,
+            estimate=traversal(),
+            work=PARSED,
+        ),
+        overload("cidr_ip", "cidr.() -> ip", lambda cidr: cidr.ip, charge=ONE),
+        charge=BY_FIRST,
+    ),
+    function(
+        "isIP",
+        overload("is_ip", "(string) -> bool", _is(_parse_ip)),
+        estimate=traversal(),
+        charge=BY_FIRST,
+        work=PARSED,
+    ),
+    function(
+        "ip.isCanonical",
+        overload("ip_is_canonical", "(string) -> bool", lambda text: str(_parse_ip(text)) == text),
+        estimate=traversal(0, TWICE),
+        charge=BY_FIRST_TWICE,
+        work=PARSED,
+    ),
+    function("family", overload("ip_family", "ip.() -> int", _family)),
+    function(
+        "isUnspecified",
+        overload("ip_is_unspecified", "ip.() -> bool", lambda ip: ip.number == 0),
+    ),
+    function("isLoopback", overload("ip_is_loopback", "ip.() -> bool", _is_loopback)),
+    function(
+        "isLinkLocalMulticast",
+        overload("ip_is_link_local_multicast", "ip.() -> bool", _is_link_local_multicast),
+    ),
+    function(
+        "isLinkLocalUnicast",
+        overload("ip_is_link_local_unicast", "ip.() -> bool", _is_link_local_unicast),
+    ),
+    function(
+        "isGlobalUnicast", overload("ip_is_global_unicast", "ip.() -> bool", _is_global_unicast)
+    ),
+    function(
+        "cidr",
+        overload("string_to_cidr", "(string) -> cidr", _parse_cidr),
+        estimate=traversal(),
+        charge=BY_FIRST,
+        work=PARSED,
+    ),
+    function(
+        "isCIDR",
+        overload("is_cidr", "(string) -> bool", _is(_parse_cidr)),
+        estimate=traversal(),
+        charge=BY_FIRST,
+        work=PARSED,
+    ),
+    function(
+        "containsIP",
+        overload(
+            "cidr_contains_ip_string",
+            "cidr.(string) -> bool",
+            _contains_ip_string,
+            estimate=_parsing_too(_CONTAINING_IP),
+            charge=Charge(by_arguments=lambda cidr, text: _charge_ip(cidr) + tenth(size(text))),
+            work=PARSED,
+        ),
+        overload(
+            "cidr_contains_ip_ip",
+            "cidr.(ip) -> bool",
+            _contains_ip,
+            estimate=lambda *_: Estimate(_CONTAINING_IP),
+        ),
+        charge=Charge(by_arguments=lambda cidr, _: _charge_ip(cidr)),
+    ),
+    function(
+        "containsCIDR",
+        overload(
+            "cidr_contains_cidr_string",
+            "cidr.(string) -> bool",
+            lambda cidr, text: _contains_cidr(cidr, _parse_cidr(text)),
+            estimate=_parsing_too(_CONTAINING_CIDR),
+            charge=Charge(by_arguments=lambda cidr, text: _charge_cidr(cidr) + tenth(size(text))),
+            work=PARSED,
+        ),
+        overload(
+            "cidr_contains_cidr",
+            "cidr.(cidr) -> bool",
+            _contains_cidr,
+            estimate=lambda *_: Estimate(_CONTAINING_CIDR),
+        ),
+        charge=Charge(by_arguments=lambda cidr, _: _charge_cidr(cidr)),
+    ),
+    function(
+        "prefixLength", overload("cidr_prefix_length", "cidr.() -> int", lambda cidr: cidr.length)
+    ),
+    function("masked", overload("cidr_masked", "cidr.() -> cidr", _masked)),
+)

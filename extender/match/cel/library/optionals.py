@@ -1,9 +1,11 @@
 """Values that may be absent. The planner skips the argument of `or` and `orValue` by itself."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from extender.match.cel.faults import EvaluationError
+from extender.match.cel.library.charges import walked
+from extender.match.cel.library.functions import Function, function, overload
 from extender.match.cel.values import (
     NONE,
     Duration,
@@ -15,7 +17,9 @@ from extender.match.cel.values import (
 )
 
 _ZEROS: Final = frozenset({bool, int, Uint, float, str, bytes, list, dict, Duration, type(None)})
-_FIRST_INSTANT: Final = -62_135_596_800_000_000_000  # of year 1; the epoch is no zero
+_FIRST_INSTANT: Final = (
+    -62_135_596_800_000_000_000
+)  # of year 1, Go's zero time; the epoch is not zero
 
 
 def _of_non_zero(value: Value) -> OptionalValue:
@@ -50,16 +54,44 @@ def _unwrap(items: Sequence[Value]) -> list[Value]:
     return values
 
 
-OVERLOADS: Final[Mapping[str, Callable[..., Value]]] = {
-    "optional_of": OptionalValue,
-    "optional_ofNonZeroValue": _of_non_zero,
-    "optional_none": lambda: NONE,
-    "optional_value": _value,
-    "optional_hasValue": lambda optional: optional.present,
-    "optional_or_optional": lambda optional, other: optional if optional.present else other,
-    "optional_orValue_value": lambda optional, other: optional.value if optional.present else other,
-    "list_first": _first,
-    "list_last": _last,
-    "optional_unwrap": _unwrap,
-    "optional_unwrapOpt": _unwrap,
-}
+FUNCTIONS: Final[tuple[Function, ...]] = (
+    function("optional.of", overload("optional_of", "(V) -> optional(V)", OptionalValue)),
+    function(
+        "optional.ofNonZeroValue",
+        overload("optional_ofNonZeroValue", "(V) -> optional(V)", _of_non_zero),
+    ),
+    function("optional.none", overload("optional_none", "() -> optional(V)", lambda: NONE)),
+    function("value", overload("optional_value", "optional(V).() -> V", _value)),
+    function(
+        "hasValue",
+        overload("optional_hasValue", "optional(V).() -> bool", lambda it: it.present),
+    ),
+    function(
+        "or",
+        overload(
+            "optional_or_optional",
+            "optional(V).(optional(V)) -> optional(V)",
+            lambda optional, other: optional if optional.present else other,
+        ),
+    ),
+    function(
+        "orValue",
+        overload(
+            "optional_orValue_value",
+            "optional(V).(V) -> V",
+            lambda optional, other: optional.value if optional.present else other,
+        ),
+    ),
+    function("first", overload("list_first", "list(V).() -> optional(V)", _first)),
+    function("last", overload("list_last", "list(V).() -> optional(V)", _last)),
+    function(
+        "optional.unwrap",
+        overload("optional_unwrap", "(list(optional(V))) -> list(V)", _unwrap),
+        work=walked(1),
+    ),
+    function(
+        "unwrapOpt",
+        overload("optional_unwrapOpt", "list(optional(V)).() -> list(V)", _unwrap),
+        work=walked(1),
+    ),
+)

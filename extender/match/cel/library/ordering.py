@@ -10,6 +10,9 @@ from itertools import pairwise
 from typing import Final
 
 from extender.match.cel.faults import EvaluationError
+from extender.match.cel.library.charges import BY_TRAVERSAL, Charge, self_comparison, walked
+from extender.match.cel.library.estimates import TRAVERSAL, each_with_each, elements
+from extender.match.cel.library.functions import Function, function, overload
 from extender.match.cel.values import (
     INT_MAX,
     INT_MIN,
@@ -22,17 +25,19 @@ from extender.match.cel.values import (
 
 _NUMBERS: Final = frozenset({int, Uint, float})
 _ORDERED: Final = _NUMBERS | {bool, str, bytes, Duration, Timestamp}
-_KINDS: Final[Mapping[str, str]] = {  # the name in ids of Kubernetes' functions, and in cel-go's
-    **{name: name for name in ("int", "uint", "double", "bool", "string", "bytes")},
+# In upstream's order: the name in ids of Kubernetes' functions, and the one in cel-go's.
+_KINDS: Final[Mapping[str, str]] = {
+    **{name: name for name in ("int", "uint", "double", "bool")},
     "duration": "google.protobuf.Duration",
     "timestamp": "google.protobuf.Timestamp",
+    **{name: name for name in ("string", "bytes")},
 }
-# Go sorts up to this many elements by insertion, which shows where NaN is among them.
+# Go sorts up to this many elements by insertion, and with NaN the algorithm shows in the result.
 _INSERTION_SIZE: Final = 12
 
 
 def _compare(a: Value, b: Value) -> int | None:
-    """-1, 0 or 1; None where there is no order: NaN, and types that have nothing in common."""
+    """-1, 0 or 1; None for NaN and for types that cannot be compared."""
     kinds = {type(a), type(b)}
     if len(kinds) > 1:
         if not kinds <= _NUMBERS:
@@ -46,7 +51,7 @@ def _compare(a: Value, b: Value) -> int | None:
 
 
 def _is_uniform(items: Sequence[Value]) -> bool:
-    """Whether all elements have one type, so that Python's own comparison is CEL's."""
+    """Whether all elements have one type, for which Python compares as CEL does."""
     kinds = set(map(type, items))
     return len(kinds) == 1 and kinds <= _ORDERED
 
@@ -99,7 +104,7 @@ def _sum_of(
 def _sum_of_doubles(items: Sequence[Value]) -> float:
     if any(type(item) is not float for item in items):
         raise EvaluationError("no such overload")
-    # Not sum(): it corrects for what rounding has lost.
+    # Not sum(): newer Pythons compensate for rounding errors.
     return functools.reduce(operator.add, items, 0.0)
 
 
@@ -110,7 +115,7 @@ def _sort(items: list[Value]) -> list[Value]:
 def _sort_by(items: list[Value], keys: list[Value]) -> list[Value]:
     """The items in the order of their keys; what has equal keys keeps its order.
 
-    Upstream's order of equal keys is the same up to twelve elements, then anything.
+    Upstream sorts stably up to twelve elements only.
     """
     if len(items) != len(keys):
         raise EvaluationError(
@@ -139,16 +144,81 @@ def _inserted(keys: Sequence[Value]) -> list[int]:
     return order
 
 
-OVERLOADS: Final[Mapping[str, Callable[..., Value]]] = {
-    **{f"list_{kind}_is_sorted_bool": _is_sorted for kind in _KINDS},
-    **{f"list_{kind}_min_{kind}": _best_of("min", better=1) for kind in _KINDS},
-    **{f"list_{kind}_max_{kind}": _best_of("max", better=-1) for kind in _KINDS},
-    **{f"list_{name}_sort": _sort for name in _KINDS.values()},
-    **{f"list_{name}_sortByAssociatedKeys": _sort_by for name in _KINDS.values()},
-    "list_int_sum_int": _sum_of(int, lowest=INT_MIN, highest=INT_MAX),
-    "list_uint_sum_uint": _sum_of(
-        Uint, lowest=0, highest=UINT_MAX, overflow="unsigned integer overflow"
-    ),
-    "list_duration_sum_duration": _sum_of(Duration, lowest=INT_MIN, highest=INT_MAX),
-    "list_double_sum_double": _sum_of_doubles,
+def _sort_factor(kind: str) -> float:
+    return 2.0 + TRAVERSAL if kind in ("string", "bytes") else 2.0
+
+
+_SUMS: Final[Mapping[str, Callable[[Sequence[Value]], Value]]] = {
+    "int": _sum_of(int, lowest=INT_MIN, highest=INT_MAX),
+    "uint": _sum_of(Uint, lowest=0, highest=UINT_MAX, overflow="unsigned integer overflow"),
+    "double": _sum_of_doubles,
+    "duration": _sum_of(Duration, lowest=INT_MIN, highest=INT_MAX),
 }
+
+
+FUNCTIONS: Final[tuple[Function, ...]] = (
+    function(
+        "isSorted",
+        *(
+            overload(f"list_{kind}_is_sorted_bool", f"list({kind}).() -> bool", _is_sorted)
+            for kind in _KINDS
+        ),
+        estimate=elements,
+        charge=BY_TRAVERSAL,
+        work=walked(3),
+    ),
+    *(
+        function(
+            name,
+            *(
+                overload(f"list_{kind}_{name}_{kind}", f"list({kind}).() -> {kind}", best)
+                for kind in _KINDS
+            ),
+            estimate=elements,
+            charge=BY_TRAVERSAL,
+            work=walked(3),
+        )
+        for name, best in (
+            ("min", _best_of("min", better=1)),
+            ("max", _best_of("max", better=-1)),
+        )
+    ),
+    function(
+        "sum",
+        *(
+            overload(f"list_{kind}_sum_{kind}", f"list({kind}).() -> {kind}", total)
+            for kind, total in _SUMS.items()
+        ),
+        estimate=elements,
+        charge=BY_TRAVERSAL,
+        work=walked(3),
+    ),
+    function(
+        "sort",
+        *(
+            overload(
+                f"list_{name}_sort",
+                f"list({kind}).() -> list({kind})",
+                _sort,
+                estimate=each_with_each(0, _sort_factor(kind)),
+                charge=Charge(by_arguments=self_comparison),
+            )
+            for kind, name in _KINDS.items()
+        ),
+        singleton=True,
+    ),
+    function(
+        "@sortByAssociatedKeys",
+        *(
+            overload(
+                f"list_{name}_sortByAssociatedKeys",
+                f"list(T).(list({kind})) -> list(T)",
+                _sort_by,
+                estimate=each_with_each(1, _sort_factor(kind)),
+                charge=Charge(by_arguments=lambda _, keys: self_comparison(keys)),
+            )
+            for kind, name in _KINDS.items()
+        ),
+        singleton=True,
+    ),
+)

@@ -1,4 +1,4 @@
-"""Escapes and classes of Go's regular expressions, said in RE2's dialect."""
+"""Translates escapes and classes of Go's regular expressions to RE2's dialect."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Final
 from extender.match.cel.faults import EvaluationError
 from extender.match.cel.library import unicode_groups
 
-# A class takes more than one instruction of UTF-8, by far the most if it holds a Unicode group.
+# A class compiles to several UTF-8 instructions; a Unicode group to hundreds.
 CLASS_SIZE: Final = 10
 GROUP_SIZE: Final = 400
 
@@ -27,7 +27,7 @@ _MAX_CODE_POINT: Final = 0x10FFFF
 
 
 def refused(fault: str, part: str) -> EvaluationError:
-    """A refusal in the words of Go's parser."""
+    """The error of Go's parser."""
     return EvaluationError(f"error parsing regexp: {fault}: `{part}`")
 
 

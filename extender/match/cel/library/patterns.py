@@ -1,7 +1,7 @@
-"""Regular expressions of Go, read by its rules, refused in its words, and said in RE2's dialect.
+"""Parses Go's regular expressions, with its error texts, and translates them to RE2's dialect.
 
 The two dialects differ in little: RE2 refuses two groups of one name, knows fewer names of Unicode
-groups, and accepts any byte as `\\C`. Groups capture nothing here, as nobody asks for a group.
+groups, and accepts any byte as `\\C`. Groups do not capture here: no function of CEL returns one.
 """
 
 import re
@@ -23,7 +23,7 @@ _BAD_FLAGS: Final = re.compile(r"\(\?[imsU]*(?:-[imsU]*)?.?", re.DOTALL)
 
 
 class _Node(NamedTuple):
-    """What is left of an expression that was read: enough to hold it to upstream's limits."""
+    """What is kept of a parsed part: enough to check upstream's limits."""
 
     kind: str  # literal, concat, alternate, or other
     height: int = 1
@@ -32,14 +32,14 @@ class _Node(NamedTuple):
 
 
 class _Group:
-    """What is open: a branch under way, the branches before it, and what to return to."""
+    """An open group: its current branch, the branches before, and what encloses it."""
 
     def __init__(self, said: int, *, captures: bool, fold: bool) -> None:
         self.said = said
         self.captures = captures
         self.fold = fold
         self.items: list[_Node] = []
-        self.last_said = slice(said)  # where the last item stands in what was said
+        self.last_said = slice(said)  # where the last item begins in the output
         self.branches: list[_Node] = []
 
     def close_branch(self) -> None:
@@ -192,7 +192,7 @@ class _Reader:
         self.replace(node._replace(size=size, repeats=repeats), start)
 
     def repeated(self, start: int) -> _Node:
-        """What the repetition that begins at `start` is about."""
+        """The part that the repetition at `start` repeats."""
         if self.text.startswith("?", self.at):
             self.at += 1
         if self.last_repeat >= 0:
@@ -210,7 +210,7 @@ class _Reader:
         self.push(node, self.text[start : self.at], self.groups[-1].last_said.start)
 
     def leave_out(self, node: _Node, start: int) -> None:
-        """What is wanted no time; RE2 would count what is repeated in it."""
+        """Drop a part that is repeated 0 times: RE2 would count the repetitions in it."""
         group = self.groups[-1]
         self.said[group.last_said] = ["(?:)"]
         group.last_said = slice(group.last_said.start, group.last_said.start + 1)
@@ -246,7 +246,7 @@ class _Reader:
             said = f"\\{char}" if char.isascii() and not char.isalnum() else char
             self.push(_Node("literal", size=len(char.encode(errors="replace"))), said)
         if not inside:
-            self.said.append(r"\Q\E")  # keeps a repetition before it from one behind it
+            self.said.append(r"\Q\E")  # separates a repetition before it from one behind it
 
 
 def _count(digits: str) -> int:

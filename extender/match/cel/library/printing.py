@@ -1,4 +1,4 @@
-"""Values as text, as `%s` of `format` prints them; lists and maps as CEL could read them back."""
+"""Prints values as `%s` of `format` does: lists and maps as CEL literals."""
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -69,7 +69,7 @@ _SCALARS: Final[Mapping[type, Callable[..., str]]] = {
 
 
 def _aggregate(value: list[Value] | dict[Hashable, Value]) -> Iterator[str]:
-    """A list or a map; not recursive, as values can be nested deeper than calls."""
+    """A list or a map. Not recursive: values can nest deeper than Python's stack."""
     open_parts = [_parts(value)]
     while open_parts:
         for part in open_parts[-1]:
@@ -134,7 +134,7 @@ def _quoted(text: str) -> str:
 
 
 def _double(number: float) -> str:
-    # Not a number that CEL could read back otherwise.
+    # CEL has no literals for these, so upstream quotes them.
     return f"{number:.6f}" if math.isfinite(number) else f'"{double_text(number)}"'
 
 

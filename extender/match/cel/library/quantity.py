@@ -7,13 +7,15 @@ there a quantity in a variable may stop to be an integer; here nothing changes.
 
 import math
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_UP, Context, Decimal
 from typing import ClassVar, Final
 
 from extender.match.cel.faults import CostLimitError, EvaluationError
-from extender.match.cel.values import COST_LIMIT_EXCEEDED, INT_MAX, INT_MIN, Value
+from extender.match.cel.library.charges import BY_FIRST, PARSED
+from extender.match.cel.library.estimates import traversal
+from extender.match.cel.library.functions import Function, function, overload
+from extender.match.cel.values import COST_LIMIT_EXCEEDED, INT_MAX, INT_MIN
 
 _FORMAT: Final = re.compile(
     r"([+-]?)(0*+)([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[-+]?+[0-9]*+)"
@@ -60,7 +62,7 @@ class Quantity:
         if not isinstance(other, Quantity):
             return False
         if other.computed:
-            # Upstream does not know its own sums when they are on the right.
+            # Upstream's equality does not accept a computed quantity on the right.
             raise EvaluationError("no such overload")
         return self.amount == other.amount
 
@@ -101,7 +103,7 @@ def _decimal_exponent(suffix: str) -> int:
 
 
 def _fits(digits: int, scale: int, binary: int | None) -> bool:
-    """Whether upstream keeps so many digits in 64 bits: it guesses, and is cautious."""
+    """Whether upstream keeps so many digits in 64 bits; it decides by the count alone."""
     if binary is None:
         return digits <= _FIXED_DIGITS and scale >= _NANO
     return digits + binary * 3 // 10 <= _BINARY_FIXED_DIGITS and scale == 0
@@ -214,18 +216,61 @@ def _add_decimals(quantity: Quantity, amount: Decimal, scale: int) -> Quantity:
     return Quantity(total or total.copy_abs(), finer, computed=True)
 
 
-OVERLOADS: Final[Mapping[str, Callable[..., Value]]] = {
-    "string_to_quantity": parse,
-    "is_quantity_string": _is_quantity,
-    "quantity_sign": _sign,
-    "quantity_is_greater_than": lambda a, b: a.amount > b.amount,
-    "quantity_is_less_than": lambda a, b: a.amount < b.amount,
-    "quantity_compare_to": _compare,
-    "quantity_get_float": _approximate,
-    "quantity_get_int": _get_integer,
-    "quantity_is_integer": lambda quantity: _as_integer(quantity) is not None,
-    "quantity_add": _add,
-    "quantity_add_int": lambda quantity, number: _add(quantity, _fixed(number, 0)),
-    "quantity_sub": _subtract,
-    "quantity_sub_int": lambda quantity, number: _subtract(quantity, _fixed(number, 0)),
-}
+FUNCTIONS: Final[tuple[Function, ...]] = (
+    function(
+        "quantity",
+        overload("string_to_quantity", "(string) -> quantity", parse),
+        estimate=traversal(),
+        charge=BY_FIRST,
+        work=PARSED,
+    ),
+    function(
+        "isQuantity",
+        overload("is_quantity_string", "(string) -> bool", _is_quantity),
+        estimate=traversal(),
+        charge=BY_FIRST,
+        work=PARSED,
+    ),
+    function("sign", overload("quantity_sign", "(quantity) -> int", _sign)),
+    function(
+        "isGreaterThan",
+        overload(
+            "quantity_is_greater_than",
+            "quantity.(quantity) -> bool",
+            lambda a, b: a.amount > b.amount,
+        ),
+    ),
+    function(
+        "isLessThan",
+        overload(
+            "quantity_is_less_than", "quantity.(quantity) -> bool", lambda a, b: a.amount < b.amount
+        ),
+    ),
+    function("compareTo", overload("quantity_compare_to", "quantity.(quantity) -> int", _compare)),
+    function(
+        "asApproximateFloat", overload("quantity_get_float", "quantity.() -> double", _approximate)
+    ),
+    function("asInteger", overload("quantity_get_int", "quantity.() -> int", _get_integer)),
+    function(
+        "isInteger",
+        overload(
+            "quantity_is_integer", "quantity.() -> bool", lambda it: _as_integer(it) is not None
+        ),
+    ),
+    function(
+        "add",
+        overload("quantity_add", "quantity.(quantity) -> quantity", _add),
+        overload(
+            "quantity_add_int", "quantity.(int) -> quantity", lambda it, n: _add(it, _fixed(n, 0))
+        ),
+    ),
+    function(
+        "sub",
+        overload("quantity_sub", "quantity.(quantity) -> quantity", _subtract),
+        overload(
+            "quantity_sub_int",
+            "quantity.(int) -> quantity",
+            lambda it, n: _subtract(it, _fixed(n, 0)),
+        ),
+    ),
+)

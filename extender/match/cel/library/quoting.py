@@ -1,4 +1,4 @@
-"""Texts inside of error texts, as Go's %q prints them."""
+"""Quotes strings in error texts as Go's %q does."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ _UNDECODABLE: Final = range(0xDC80, 0xDD00)
 
 
 class _Escapes(dict[int, str]):
-    """Code point -> how it is printed. What is not in it is worked out and not kept."""
+    """Code point -> its escape. Others are computed each time and not stored."""
 
     def __missing__(self, code: int) -> str:
         return go_quote(chr(code))[1:-1]
@@ -21,7 +21,7 @@ _ESCAPES: Final = _Escapes(
 
 
 def quoted(text: str) -> str:
-    """The text in quotes; bytes that are no UTF-8 are in it as `surrogateescape` decodes them."""
+    """The text in quotes; takes invalid UTF-8 as `surrogateescape` decodes it."""
     if text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return f'"{text.translate(_ESCAPES)}"'

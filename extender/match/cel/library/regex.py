@@ -1,32 +1,46 @@
-"""Regular expressions: those of Go, in the time and the memory of RE2."""
+"""Regular expressions of Go's dialect, run by RE2 in linear time and bounded memory."""
 
+import contextlib
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import re2  # type: ignore[import-untyped]
 
-from extender.match.cel.faults import EvaluationError
+from extender.match.cel.faults import CostLimitError, EvaluationError
+from extender.match.cel.library.charges import Charge, Work, quarter, tenth
+from extender.match.cel.library.estimates import ONE, REGEX, TRAVERSAL, Bounds, Estimate, Operand
+from extender.match.cel.library.functions import Function, function, overload
 from extender.match.cel.library.pattern_classes import refused
 from extender.match.cel.library.patterns import translate
-from extender.match.cel.values import Value, bound_items
+from extender.match.cel.values import COST_LIMIT_EXCEEDED, Value, bound_items, size
 
-# For program and states together. Upstream knows no such limit, but one on the length of the text.
+# Of one regular expression, for its program and for the states that searching adds. Upstream
+# limits the length of the text only.
 _MAX_MEMORY: Final = 4 << 20
-_REMEMBERED: Final = 32
+# Most need a few KiB, but `a[a-c]{14}$` fills whatever it is given. So each gets little, and more
+# only if its program needs it: when its states fill the room, RE2 starts over with them.
+_LEAST_MEMORY: Final = 16 << 10
+_SET_MEMORY: Final = (16 << 10, 64 << 10)
+_SET_MEMORY_PER_INSTRUCTION: Final = 200
+_BYTES_PER_INSTRUCTION: Final = 32
+_TOO_LARGE: Final = "expression too large"
+FINDING_STEPS: Final = 10  # per character: there may be a match at each
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class Pattern:
     """A compiled regular expression."""
 
-    __slots__ = ("_expression", "_said", "size")
+    __slots__ = ("_expression", "_said", "bytes", "size")
 
-    def __init__(self, said: bytes, expression: Any) -> None:
+    def __init__(self, said: bytes, expression: Any, memory: int) -> None:
         self._said = said
         self._expression = expression
         self.size: int = expression.programsize
+        # The most memory that it takes, however many texts it searches.
+        self.bytes = len(said) + self.size * _BYTES_PER_INSTRUCTION + memory
 
     def matches(self, text: str) -> bool:
         """Whether the text contains a match; `matcher` is faster where it is asked often."""
@@ -36,11 +50,8 @@ class Pattern:
         """The fastest way to ask whether a text contains a match."""
         if b"\\B" in self._said:  # may match within a character
             return self.matches
-        searches = re2.Set.SearchSet(_options())
-        searches.Add(self._said)
-        try:
-            searches.Compile()
-        except re2.error:  # too large for a set, which has only one way to search
+        searches = self._search_set()
+        if searches is None:
             return self.matches
         match = searches.Match
 
@@ -64,13 +75,25 @@ class Pattern:
         encoded, last_end = _encoded(text), -1
         for start, end in self._spans(encoded) if limit else ():
             if start == end == last_end:
-                continue  # nothing, right behind a match
+                continue  # an empty match right behind a match
             found.append(encoded[start:end].decode())
             if len(found) == limit:
                 break
             bound_items(len(found))
             last_end = end
         return found
+
+    def _search_set(self) -> Any | None:
+        """None if the expression is too large for a set, which has only one way to search."""
+        for least in _SET_MEMORY:
+            memory = min(least + _SET_MEMORY_PER_INSTRUCTION * self.size, _MAX_MEMORY)
+            searches = re2.Set.SearchSet(_options(memory))
+            searches.Add(self._said)
+            with contextlib.suppress(re2.error):
+                searches.Compile()
+                self.bytes += memory
+                return searches
+        return None
 
     def _spans(self, encoded: bytes) -> Iterator[tuple[int, int]]:
         for match in self._expression.finditer(encoded):
@@ -90,21 +113,31 @@ def _encoded(text: str) -> bytes:
         return _SURROGATE.sub("\ufffd", text).encode()
 
 
-def _options() -> Any:
+def _options(memory: int) -> Any:
     options = re2.Options()
-    options.max_mem = _MAX_MEMORY
+    options.max_mem = memory
     options.log_errors = False
     return options
 
 
-@functools.lru_cache(maxsize=_REMEMBERED)
 def compile_pattern(text: str) -> Pattern:
     """A regular expression of Go's dialect."""
     said = _encoded(translate(text))
-    try:
-        return Pattern(said, re2.compile(said, _options()))
-    except re2.error:
-        raise refused("expression too large", text) from None
+    memory = _LEAST_MEMORY
+    while True:
+        try:
+            expression = re2.compile(said, _options(memory))
+        except re2.error:
+            if memory == _MAX_MEMORY:
+                raise refused(_TOO_LARGE, text) from None
+            memory = min(4 * memory, _MAX_MEMORY)
+        else:
+            re2.purge()  # re2's own cache would keep 128 of them, of any size
+            return Pattern(said, expression, memory)
+
+
+# The work is computed from the pattern's size right before it runs, so one is enough.
+_last_pattern: Final = functools.lru_cache(maxsize=1)(compile_pattern)
 
 
 def matcher(pattern: str) -> Callable[[str], bool]:
@@ -113,7 +146,7 @@ def matcher(pattern: str) -> Callable[[str], bool]:
 
 
 def _matches(text: str, pattern: str) -> bool:
-    return compile_pattern(pattern).matches(text)
+    return _last_pattern(pattern).matches(text)
 
 
 def _find(text: str, pattern: str) -> str:
@@ -126,15 +159,81 @@ def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
 
 def _legal(pattern: str) -> Pattern:
     try:
-        return compile_pattern(pattern)
+        return _last_pattern(pattern)
     except EvaluationError as fault:
         raise EvaluationError(f"Illegal regex: {fault}") from None
 
 
-OVERLOADS: Final[Mapping[str, Callable[..., Value]]] = {
-    "matches": _matches,
-    "matches_string": _matches,
-    "string_find_string": _find,
-    "string_find_all_string": _find_all,
-    "string_find_all_string_int": _find_all,
-}
+def _search_cost(text: Operand, pattern: Operand) -> Bounds:
+    """One more character, so that an empty text is not free."""
+    return (text.size + ONE).scaled(TRAVERSAL) * pattern.size.scaled(REGEX)
+
+
+def _estimate_find(text: Operand, pattern: Operand, *_: Operand) -> Estimate:
+    return Estimate(_search_cost(text, pattern), Bounds(0, text.size.most))
+
+
+def _charge_search(text: Value, pattern: Value, *_: Value) -> int:
+    return tenth(1 + size(text)) * quarter(size(pattern))
+
+
+def search_steps(length: int, pattern_size: int) -> int:
+    """The steps of searching a text in the worst case."""
+    return length * pattern_size >> 7
+
+
+def _searching_steps(text: Value, pattern: Value, *_: Value) -> int:
+    """A regular expression that is no constant counts as compiled each time."""
+    pattern_size = _pattern_size(pattern) if type(pattern) is str else 0
+    compiling = 2000 + 60 * size(pattern) + 10 * pattern_size
+    return compiling + search_steps(size(text), pattern_size)
+
+
+def _finding_steps(text: Value, pattern: Value, *_: Value) -> int:
+    return FINDING_STEPS * size(text) + _searching_steps(text, pattern)
+
+
+def _pattern_size(pattern: str) -> int:
+    try:
+        return _last_pattern(pattern).size
+    except EvaluationError as error:
+        if _TOO_LARGE in str(error):  # compiling so far takes as long as a whole evaluation may
+            raise CostLimitError(COST_LIMIT_EXCEEDED) from None
+        return 0
+
+
+_BY_SEARCH: Final = Charge(by_arguments=_charge_search)
+_SEARCHED: Final = Work(30, _searching_steps)
+
+
+FUNCTIONS: Final[tuple[Function, ...]] = (
+    function(
+        "matches",
+        # Upstream prices only the method.
+        overload("matches", "(string, string) -> bool", _matches),
+        overload(
+            "matches_string",
+            "string.(string) -> bool",
+            _matches,
+            estimate=lambda text, pattern: Estimate(_search_cost(text, pattern)),
+            charge=_BY_SEARCH,
+        ),
+        work=_SEARCHED,
+        singleton=True,
+    ),
+    function(
+        "find",
+        overload("string_find_string", "string.(string) -> string", _find),
+        estimate=_estimate_find,
+        charge=_BY_SEARCH,
+        work=_SEARCHED,
+    ),
+    function(
+        "findAll",
+        overload("string_find_all_string", "string.(string) -> list(string)", _find_all),
+        overload("string_find_all_string_int", "string.(string, int) -> list(string)", _find_all),
+        estimate=_estimate_find,
+        charge=_BY_SEARCH,
+        work=Work(30, _finding_steps, lambda items: 14 * size(items)),
+    ),
+)

@@ -1,17 +1,19 @@
-"""Semantic versions: the strict parser of blang/semver v4, and what `normalize` forgives."""
+"""Semantic versions: the strict parser of blang/semver v4, and the `normalize` option."""
 
 import re
 import struct
-from collections.abc import Callable, Mapping
 from typing import ClassVar, Final
 
 from msgspec import Struct
 
 from extender.match.cel.faults import CostLimitError, EvaluationError
+from extender.match.cel.library.charges import BY_FIRST, PARSED
+from extender.match.cel.library.estimates import traversal
+from extender.match.cel.library.functions import Function, function, overload
 from extender.match.cel.library.quoting import quoted
-from extender.match.cel.values import COST_LIMIT_EXCEEDED, INT_MAX, UINT_MAX, Value
+from extender.match.cel.values import COST_LIMIT_EXCEEDED, INT_MAX, UINT_MAX
 
-# What nearly every version is; all its numbers are below 2^64.
+# Nearly every version looks like this; all its numbers are below 2^64.
 _RELEASE: Final = re.compile(r"(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})")
 _RELEASE_ORDER: Final = struct.Struct(">QQQB").pack
 _LAST: Final = 0xFF
@@ -19,7 +21,7 @@ _DIGITS: Final = re.compile(r"[0-9]*")
 _IDENTIFIER: Final = re.compile(r"[0-9A-Za-z-]*")
 _UINT_DIGITS: Final = 20
 _WORD: Final = 8
-# Twice the longest expression: a comparison costs 1, however long the versions are.
+# Twice the longest expression. A comparison costs 1 for any length, so the length is bounded.
 _MAX_LENGTH: Final = 20_000
 
 
@@ -134,19 +136,39 @@ def _compare(a: Semver, b: Semver) -> int:
 
 
 def _wrapped(number: int) -> int:
-    # Go turns the 64 bits of an unsigned integer into a signed one as they are.
+    # Go's conversion from uint64 to int64 wraps.
     return number if number <= INT_MAX else number - UINT_MAX - 1
 
 
-OVERLOADS: Final[Mapping[str, Callable[..., Value]]] = {
-    "string_to_semver": parse,
-    "string_bool_to_semver": _parse_as,
-    "is_semver_string": _is_semver,
-    "is_semver_string_bool": _is_semver,
-    "semver_is_greater_than": lambda a, b: a.order > b.order,
-    "semver_is_less_than": lambda a, b: a.order < b.order,
-    "semver_compare_to": _compare,
-    "semver_major": lambda version: _wrapped(version.major),
-    "semver_minor": lambda version: _wrapped(version.minor),
-    "semver_patch": lambda version: _wrapped(version.patch),
-}
+FUNCTIONS: Final[tuple[Function, ...]] = (
+    function(
+        "semver",
+        overload("string_to_semver", "(string) -> semver", parse),
+        overload("string_bool_to_semver", "(string, bool) -> semver", _parse_as),
+        estimate=traversal(),
+        charge=BY_FIRST,
+        work=PARSED,
+    ),
+    function(
+        "isSemver",
+        overload("is_semver_string", "(string) -> bool", _is_semver),
+        overload("is_semver_string_bool", "(string, bool) -> bool", _is_semver),
+        estimate=traversal(),
+        charge=BY_FIRST,
+        work=PARSED,
+    ),
+    function(
+        "isGreaterThan",
+        overload(
+            "semver_is_greater_than", "semver.(semver) -> bool", lambda a, b: a.order > b.order
+        ),
+    ),
+    function(
+        "isLessThan",
+        overload("semver_is_less_than", "semver.(semver) -> bool", lambda a, b: a.order < b.order),
+    ),
+    function("compareTo", overload("semver_compare_to", "semver.(semver) -> int", _compare)),
+    function("major", overload("semver_major", "semver.() -> int", lambda it: _wrapped(it.major))),
+    function("minor", overload("semver_minor", "semver.() -> int", lambda it: _wrapped(it.minor))),
+    function("patch", overload("semver_patch", "semver.() -> int", lambda it: _wrapped(it.patch))),
+)

@@ -1,15 +1,18 @@
-"""Lists taken as sets, and what it means that an element is in a list.
+"""Functions that treat lists as sets, and `distinct`.
 
 Elements of one simple type are looked up by hash; upstream compares all with all.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import Final
 
 from extender.match.cel.equality import same
-from extender.match.cel.values import Duration, Timestamp, Uint, Value, bound_items
+from extender.match.cel.library.charges import CONTAINERS, Charge, Work, heft
+from extender.match.cel.library.estimates import ONE, Estimate, Operand, Rule
+from extender.match.cel.library.functions import Function, function, overload
+from extender.match.cel.values import Duration, Timestamp, Uint, Value, bound_items, size
 
 _HASHED: Final = frozenset({str, int, Uint, float, bytes, bool, Duration, Timestamp})
 
@@ -37,7 +40,7 @@ def _are_hashed(*lists: Sequence[Value]) -> bool:
 
 
 def _remember(known: set[Value], item: Value) -> None:
-    if item == item:  # NaN equals nothing, but Python finds the very same object
+    if item == item:  # NaN equals nothing, but a set finds the same object
         known.add(item)
 
 
@@ -72,8 +75,48 @@ def _equivalent(a: Sequence[Value], b: Sequence[Value]) -> bool:
     return _contains(a, b) and _contains(b, a)
 
 
-OVERLOADS: Final[Mapping[str, Callable[..., Value]]] = {
-    "list_sets_contains_list": _contains,
-    "list_sets_intersects_list": _intersects,
-    "list_sets_equivalent_list": _equivalent,
-}
+def _estimate(factor: float) -> Rule:
+    def rule(first: Operand, second: Operand) -> Estimate:
+        return Estimate((first.size * second.size).scaled(factor) + ONE)
+
+    return rule
+
+
+def _charge(factor: int) -> Charge:
+    return Charge(by_arguments=lambda a, b: 1 + factor * size(a) * size(b))
+
+
+def _all_with_all(*lists: Value) -> int:
+    """Elements that are lists or maps are compared one by one, others are looked up."""
+    total = sum(map(heft, lists))
+    if any(type(item) in CONTAINERS for items in lists if type(items) is list for item in items):
+        total *= max(map(size, lists))
+    return total
+
+
+LOOKED_UP: Final = Work(by_arguments=_all_with_all)
+
+
+FUNCTIONS: Final[tuple[Function, ...]] = (
+    function(
+        "sets.contains",
+        overload("list_sets_contains_list", "(list(T), list(T)) -> bool", _contains),
+        estimate=_estimate(1.0),
+        charge=_charge(1),
+        work=LOOKED_UP,
+    ),
+    function(
+        "sets.intersects",
+        overload("list_sets_intersects_list", "(list(T), list(T)) -> bool", _intersects),
+        estimate=_estimate(1.0),
+        charge=_charge(1),
+        work=LOOKED_UP,
+    ),
+    function(
+        "sets.equivalent",
+        overload("list_sets_equivalent_list", "(list(T), list(T)) -> bool", _equivalent),
+        estimate=_estimate(2.0),
+        charge=_charge(2),
+        work=LOOKED_UP,
+    ),
+)

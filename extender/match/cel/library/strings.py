@@ -1,19 +1,47 @@
 """Functions of strings; positions and sizes count code points."""
 
+import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from extender.match.cel.faults import EvaluationError
-from extender.match.cel.values import Value, bound_items, bound_text, shown
+from extender.match.cel.library.charges import (
+    BUILT,
+    BY_FIRST,
+    BY_FIRST_TWICE,
+    BY_TRAVERSAL,
+    PARSED,
+    Charge,
+    Work,
+    built,
+    fifth,
+    tenth,
+)
+from extender.match.cel.library.estimates import (
+    LIMIT,
+    TRAVERSAL,
+    TWICE,
+    UNKNOWN,
+    ZERO,
+    Bounds,
+    Estimate,
+    Operand,
+    elements,
+    same_size,
+    traversal,
+    wrapped,
+)
+from extender.match.cel.library.functions import Function, function, overload
+from extender.match.cel.values import Value, bound_items, bound_text, shown, size
 
-# What Go takes for white space; Python would strip U+001C to U+001F as well.
+# Go's white space; Python would strip U+001C to U+001F as well.
 _SPACE: Final = (
     "\t\n\v\f\r \x85\xa0\u1680"
     + "".join(map(chr, range(0x2000, 0x200B)))
     + ("\u2028\u2029\u202f\u205f\u3000")
 )
-# The backslash comes first: the others bring one.
+# The backslash comes first: the other escapes contain one.
 _ESCAPES: Final[Mapping[str, str]] = {
     "\\": r"\\",
     "\a": r"\a",
@@ -63,7 +91,7 @@ def _last_index_up_to(text: str, part: str, last: int) -> int:
     end = min(last + len(part), len(text))
     if len(part) <= _SHORT:
         return text.rfind(part, 0, end)
-    # Searching backwards takes the product of both lengths, forwards their sum.
+    # rfind() takes the product of both lengths, find() their sum.
     found = text[:end][::-1].find(part[::-1])
     return end - found - len(part) if found >= 0 else -1
 
@@ -131,43 +159,165 @@ def _quote(text: str) -> str:
     return f'"{quoted}"'
 
 
-def _add_strings(a: str, b: str) -> str:
+def add_strings(a: str, b: str) -> str:
+    """`a + b`."""
     bound_text(len(a) + len(b))
     return a + b
 
 
-def _add_bytes(a: bytes, b: bytes) -> bytes:
+def add_bytes(a: bytes, b: bytes) -> bytes:
+    """`a + b`."""
     bound_text(len(a) + len(b))
     return a + b
 
 
-_SIZES: Final = (
-    *("size_string", "size_bytes", "size_list", "size_map"),
-    *("string_size", "bytes_size", "list_size", "map_size"),
+def _estimate_contains(text: Operand, part: Operand) -> Estimate:
+    return Estimate(text.size.scaled(TRAVERSAL) * part.size.scaled(TRAVERSAL))
+
+
+def _times(whole: int, part: int) -> int:
+    return min(math.ceil(float(whole) / float(part)), LIMIT)
+
+
+def _longest(whole: int, old: Bounds, new: Bounds) -> tuple[int, int]:
+    """For the longest result: the number of replacements and the characters that stay."""
+    if old.least == 0:
+        return min(whole + 1, LIMIT), whole
+    if new.most <= old.least:
+        return 0, whole
+    return _times(whole, old.least), 0
+
+
+def _shortest(whole: int, old: Bounds, new: Bounds) -> tuple[int, int]:
+    if old.most == 0:
+        return min(whole + 1, LIMIT), whole
+    if old.most <= new.least:
+        return 0, whole
+    return _times(whole, old.most), 0
+
+
+def _estimate_replace(text: Operand, old: Operand, new: Operand, *_: Operand) -> Estimate:
+    most, most_kept = _longest(text.size.most, old.size, new.size)
+    least, least_kept = _shortest(text.size.least, old.size, new.size)
+    size = Bounds(least, most) * new.size + Bounds(least_kept, most_kept)
+    return Estimate(text.size.scaled(TWICE), size)
+
+
+def _estimate_split(text: Operand, _: Operand, limit: Operand | None = None) -> Estimate:
+    written = None if limit is None else limit.written_int()
+    most = text.size.most if written is None else wrapped(written)
+    return Estimate(text.size.scaled(TWICE), Bounds(0, most))
+
+
+def _estimate_join(items: Operand, separator: Operand | None = None) -> Estimate:
+    # For a dyn, upstream counts no elements.
+    size = items.size * UNKNOWN if items.type.parameters else ZERO
+    if separator is not None:
+        gaps = Bounds(max(items.size.least - 1, 0), max(items.size.most - 1, 0))
+        size += separator.size * gaps
+    return Estimate(size.scaled(TRAVERSAL), size)
+
+
+def _estimate_quote(text: Operand) -> Estimate:
+    quoted = Bounds(wrapped(text.size.least + 2), wrapped(text.size.most * 2 + 2))
+    return Estimate(text.size.scaled(TRAVERSAL), quoted)
+
+
+FUNCTIONS: Final[tuple[Function, ...]] = (
+    function(
+        "contains",
+        overload("contains_string", "string.(string) -> bool", lambda text, part: part in text),
+        estimate=_estimate_contains,
+        charge=Charge(by_arguments=lambda a, b: tenth(size(a)) * tenth(size(b))),
+        singleton=True,
+    ),
+    function(
+        "startsWith",
+        overload("starts_with_string", "string.(string) -> bool", str.startswith),
+        estimate=traversal(1),
+        charge=BY_FIRST,
+        singleton=True,
+    ),
+    function(
+        "endsWith",
+        overload("ends_with_string", "string.(string) -> bool", str.endswith),
+        estimate=traversal(1),
+        charge=BY_FIRST,
+        singleton=True,
+    ),
+    function("charAt", overload("string_char_at_int", "string.(int) -> string", _char_at)),
+    function(
+        "indexOf",
+        overload("string_index_of_string", "string.(string) -> int", _index_of),
+        overload("string_index_of_string_int", "string.(string, int) -> int", _index_of),
+        estimate=elements,
+        charge=BY_TRAVERSAL,
+    ),
+    function(
+        "lastIndexOf",
+        overload("string_last_index_of_string", "string.(string) -> int", _last_index_of),
+        overload(
+            "string_last_index_of_string_int", "string.(string, int) -> int", _last_index_up_to
+        ),
+        estimate=elements,
+        charge=BY_TRAVERSAL,
+    ),
+    function(
+        "lowerAscii",
+        overload("string_lower_ascii", "string.() -> string", _lower_ascii),
+        estimate=same_size,
+        charge=BY_FIRST,
+    ),
+    function(
+        "upperAscii",
+        overload("string_upper_ascii", "string.() -> string", _upper_ascii),
+        estimate=same_size,
+        charge=BY_FIRST,
+    ),
+    function(
+        "trim",
+        overload("string_trim", "string.() -> string", lambda text: text.strip(_SPACE)),
+        estimate=same_size,
+        charge=BY_FIRST,
+    ),
+    function(
+        "substring",
+        overload("string_substring_int", "string.(int) -> string", _substring),
+        overload("string_substring_int_int", "string.(int, int) -> string", _substring_range),
+        estimate=same_size,
+        charge=BY_FIRST,
+    ),
+    function(
+        "replace",
+        overload("string_replace_string_string", "string.(string, string) -> string", _replace),
+        overload(
+            "string_replace_string_string_int", "string.(string, string, int) -> string", _replace
+        ),
+        estimate=_estimate_replace,
+        charge=BY_FIRST_TWICE,
+        work=BUILT,
+    ),
+    function(
+        "split",
+        overload("string_split_string", "string.(string) -> list(string)", _split),
+        overload("string_split_string_int", "string.(string, int) -> list(string)", _split),
+        estimate=_estimate_split,
+        charge=BY_FIRST_TWICE,
+        work=Work(by_result=lambda items: size(items) >> 1),
+    ),
+    function(
+        "join",
+        overload("list_join", "list(string).() -> string", _join),
+        overload("list_join_string", "list(string).(string) -> string", _join),
+        estimate=_estimate_join,
+        charge=Charge(by_result=lambda result: fifth(size(result))),
+        work=Work(by_arguments=lambda items, *_: size(items), by_result=built),
+    ),
+    function(
+        "strings.quote",
+        overload("strings_quote", "(string) -> string", _quote),
+        estimate=_estimate_quote,
+        charge=BY_FIRST,
+        work=PARSED,
+    ),
 )
-
-OVERLOADS: Final[Mapping[str, Callable[..., Value]]] = {
-    **dict.fromkeys(_SIZES, len),
-    "add_string": _add_strings,
-    "add_bytes": _add_bytes,
-    "contains_string": lambda text, part: part in text,
-    "starts_with_string": str.startswith,
-    "ends_with_string": str.endswith,
-    "string_char_at_int": _char_at,
-    "string_index_of_string": _index_of,
-    "string_index_of_string_int": _index_of,
-    "string_last_index_of_string": _last_index_of,
-    "string_last_index_of_string_int": _last_index_up_to,
-    "string_lower_ascii": _lower_ascii,
-    "string_upper_ascii": _upper_ascii,
-    "string_replace_string_string": _replace,
-    "string_replace_string_string_int": _replace,
-    "string_split_string": _split,
-    "string_split_string_int": _split,
-    "string_substring_int": _substring,
-    "string_substring_int_int": _substring_range,
-    "string_trim": lambda text: text.strip(_SPACE),
-    "strings_quote": _quote,
-    "list_join": _join,
-    "list_join_string": _join,
-}

@@ -7,9 +7,10 @@ from decimal import Decimal
 from typing import Final
 
 from extender.match.cel.faults import EvaluationError
-from extender.match.cel.library.numbers import as_int
+from extender.match.cel.library.charges import PARSED
+from extender.match.cel.library.functions import Draft, Function, function, overload
 from extender.match.cel.library.zones import offset_at
-from extender.match.cel.values import INT_MAX, Duration, Timestamp, Value
+from extender.match.cel.values import INT_MAX, Duration, Timestamp, as_int
 
 _SECOND: Final = 1_000_000_000
 _MINUTE: Final = 60 * _SECOND
@@ -30,7 +31,7 @@ _MAX_MAGNITUDE: Final = 1 << 63
 _MAX_DIGITS: Final = 19
 _MAX_SCALE: Final = 400  # ten to this power is infinite
 
-# One digit will do for the hour, a comma for the point.
+# Go accepts an hour of one digit, and a comma for the point.
 _TIMESTAMP: Final = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?"
     r"(?:Z|([+-])([0-9]{2}):([0-9]{2}))"
@@ -54,7 +55,9 @@ def parse_duration(text: str) -> Duration:
         return Duration(0)
     total = position = 0
     while (part := _PART.match(unsigned, position)) is not None:
-        total = (total + _magnitude(*part.group(1, 2, 3))) % _UINT64  # twice the most is 0
+        total = (
+            total + _magnitude(*part.group(1, 2, 3))
+        ) % _UINT64  # wraps: twice the maximum is 0
         if total > _MAX_MAGNITUDE:
             raise _refused("Duration")
         position = part.end()
@@ -194,46 +197,77 @@ def _field_in_zone(read: Callable[[_Local], int]) -> Callable[[Timestamp, str], 
 
 
 def _id_in_zone(name: str) -> str:
+    # Upstream's own spelling.
     return "timestamp_to_seconds_tz" if name == "seconds" else f"timestamp_to_{name}_with_tz"
 
 
-def _add(timestamp: Timestamp, duration: int) -> Timestamp:
+def add_duration(timestamp: Timestamp, duration: int) -> Timestamp:
+    """The timestamp so much later, with its offset."""
     return _timestamp(timestamp + duration, timestamp.offset)
 
 
-def _subtract(timestamp: Timestamp, duration: Duration) -> Timestamp:
-    return _add(timestamp, as_int(-duration))
+def subtract_duration(timestamp: Timestamp, duration: Duration) -> Timestamp:
+    """The timestamp so much earlier, with its offset."""
+    return add_duration(timestamp, as_int(-duration))
 
 
-def _between(a: Timestamp, b: Timestamp) -> Duration:
-    # The whole seconds alone must fit, too.
+def time_between(a: Timestamp, b: Timestamp) -> Duration:
+    """`a - b`."""
+    # The whole seconds alone must fit as well.
     as_int((a // _SECOND - b // _SECOND) * _SECOND)
     return Duration(as_int(a - b))
 
 
-def _int_to_duration(_: int) -> Value:
-    raise EvaluationError("type conversion error from 'int' to 'google.protobuf.Duration'")
+def from_seconds(seconds: int) -> Timestamp:
+    """The timestamp so many seconds after the epoch."""
+    return _timestamp(seconds * _SECOND)
 
 
-OVERLOADS: Final[Mapping[str, Callable[..., Value]]] = {
-    "string_to_duration": parse_duration,
-    "int64_to_duration": _int_to_duration,
-    "duration_to_string": duration_text,
-    "duration_to_int64": int,
-    "duration_to_hours": lambda duration: int(_in_units(duration, _HOUR)),
-    "duration_to_minutes": lambda duration: int(_in_units(duration, _MINUTE)),
-    "duration_to_seconds": lambda duration: int(_in_units(duration, _SECOND)),
-    "duration_to_milliseconds": _milliseconds,
-    "add_duration_duration": lambda a, b: Duration(as_int(a + b)),
-    "subtract_duration_duration": lambda a, b: Duration(as_int(a - b)),
-    "string_to_timestamp": parse_timestamp,
-    "int64_to_timestamp": lambda seconds: _timestamp(seconds * _SECOND),
-    "timestamp_to_string": timestamp_text,
-    "timestamp_to_int64": lambda timestamp: timestamp // _SECOND,
-    "add_timestamp_duration": _add,
-    "add_duration_timestamp": lambda duration, timestamp: _add(timestamp, duration),
-    "subtract_timestamp_duration": _subtract,
-    "subtract_timestamp_timestamp": _between,
-    **{f"timestamp_to_{name}": _field(read) for name, read in _FIELDS.items()},
-    **{_id_in_zone(name): _field_in_zone(read) for name, read in _FIELDS.items()},
+def to_seconds(timestamp: Timestamp) -> int:
+    """Whole seconds since the epoch."""
+    return timestamp // _SECOND
+
+
+_ACCESSORS: Final[Mapping[str, str]] = {
+    "getDate": "day_of_month_1_based",
+    "getDayOfMonth": "day_of_month",
+    "getDayOfWeek": "day_of_week",
+    "getDayOfYear": "day_of_year",
+    "getFullYear": "year",
+    "getHours": "hours",
+    "getMilliseconds": "milliseconds",
+    "getMinutes": "minutes",
+    "getMonth": "month",
+    "getSeconds": "seconds",
 }
+_DURATION_FIELDS: Final[Mapping[str, Callable[[Duration], int]]] = {
+    "hours": lambda duration: int(_in_units(duration, _HOUR)),
+    "minutes": lambda duration: int(_in_units(duration, _MINUTE)),
+    "seconds": lambda duration: int(_in_units(duration, _SECOND)),
+    "milliseconds": _milliseconds,
+}
+
+
+def _of_duration(what: str) -> tuple[Draft, ...]:
+    read = _DURATION_FIELDS.get(what)
+    if read is None:
+        return ()
+    return (overload(f"duration_to_{what}", "duration.() -> int", read),)
+
+
+FUNCTIONS: Final[tuple[Function, ...]] = (
+    *(
+        function(
+            name,
+            overload(f"timestamp_to_{what}", "timestamp.() -> int", _field(_FIELDS[what])),
+            overload(
+                _id_in_zone(what),
+                "timestamp.(string) -> int",
+                _field_in_zone(_FIELDS[what]),
+                work=PARSED,
+            ),
+            *_of_duration(what),
+        )
+        for name, what in _ACCESSORS.items()
+    ),
+)

@@ -51,8 +51,8 @@ _CATEGORIES: Final[Mapping[str, str]] = {
 _ALIASES: Final[Mapping[str, str]] = {
     alias: name for name, aliases in _CATEGORIES.items() for alias in aliases.split()
 }
-# Those of several words are missing: upstream drops the space or line between the words before it
-# looks the name up, and then does not find it.
+# Names of several words are missing: upstream removes the space or underscore before it looks the
+# name up, and then does not find it.
 _SCRIPTS: Final = (
     "Adlam Ahom Arabic Armenian Avestan Balinese Bamum Batak Bengali Bhaiksuki Bopomofo "
     "Brahmi Braille Buginese Buhid Carian Chakma Cham Cherokee Chorasmian Common Coptic "
@@ -68,7 +68,7 @@ _SCRIPTS: Final = (
 )
 _NAMED: Final = frozenset({"Any", *_CATEGORIES, *_SCRIPTS.split()})
 _VISIBLE: Final = r"\pL\pM\pN\pP\pS\pZ"
-# What RE2 has no name for, and how to say it, and its opposite, as a class of its own.
+# Groups without a name in RE2: as a class, and negated.
 _UNNAMED: Final[Mapping[str, tuple[str, str]]] = {
     "Ascii": (r"[\x00-\x7f]", r"[^\x00-\x7f]"),
     "Assigned": (rf"[{_VISIBLE}\pC]", rf"[^{_VISIBLE}\pC]"),
@@ -97,7 +97,7 @@ def member(name: str, *, negative: bool, fold: bool) -> str | None:
 
 @functools.cache
 def _ranges(negated: str, *, fold: bool) -> str:
-    """The ranges of a negated class: a class can be negated as a whole only."""
+    """The ranges of a negated class, because RE2 can negate only a whole class."""
     every = array("I", range(0x110000)).tobytes().decode("utf-32", "ignore")  # no surrogates
     runs = re2.compile(f"{'(?i)' if fold else ''}{negated}+").finditer(every)
     ends = ((ord(every[run.start()]), ord(every[run.end() - 1])) for run in runs)
@@ -115,5 +115,5 @@ def _resolved(name: str) -> str:
 
 def _canonical(name: str) -> str:
     letters = "".join(char for char in name if char not in "_- ")
-    # Beyond ASCII there are no names, and nothing that could become one.
+    # No name has characters beyond ASCII.
     return letters[:1].upper() + letters[1:].lower() if letters.isascii() else ""

@@ -1,11 +1,14 @@
-"""URLs: what Go's url.ParseRequestURI takes, and what url.Parse then finds in it."""
+"""URLs that Go's url.ParseRequestURI accepts, with the parts that url.Parse finds."""
 
 import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable
 from typing import ClassVar, Final
 
 from extender.match.cel.faults import EvaluationError
 from extender.match.cel.library import url_parsing
+from extender.match.cel.library.charges import BY_FIRST, Work
+from extender.match.cel.library.estimates import same_size
+from extender.match.cel.library.functions import Function, function, overload
 from extender.match.cel.library.url_parsing import Parts, readable
 from extender.match.cel.values import Value
 
@@ -17,7 +20,7 @@ _MAX_PARAMETERS: Final = 10_000  # Go reads none if there are more
 
 
 class Url:
-    """A URL; two are equal if they are the same text once put together again."""
+    """A URL. Two are equal if their rebuilt texts are."""
 
     __slots__ = ("_parts", "_query", "_text", "escaped_path", "host", "scheme")
 
@@ -28,7 +31,7 @@ class Url:
         self.host = _decoded(parts.host)
         self.escaped_path = _decoded(parts.escaped_path())
         self._parts = parts
-        # Worked out once, when asked for: asking costs 1, however long they are.
+        # Computed once, on first use: a call costs 1 however long they are.
         self._query: Query | None = None
         self._text: bytes | None = None
 
@@ -40,7 +43,7 @@ class Url:
 
     @property
     def text(self) -> bytes:
-        """The whole, put together again."""
+        """The URL, rebuilt from its parts."""
         if self._text is None:
             self._text = self._parts.text()
         return self._text
@@ -54,7 +57,7 @@ class Url:
 
 
 def _decoded(data: bytes) -> str:
-    # Strings are Unicode here: one U+FFFD for each byte that is none, as Go counts them.
+    # One U+FFFD for each invalid byte, as Go counts them.
     return _UNDECODABLE.sub("\ufffd", readable(data))
 
 
@@ -106,13 +109,33 @@ def _port(url: Url) -> str:
     return port[1] if port else ""
 
 
-OVERLOADS: Final[Mapping[str, Callable[..., Value]]] = {
-    "string_to_url": _parse,
-    "is_url_string": lambda text: request_uri_fault(text) is None,
-    "url_get_scheme": lambda url: url.scheme,
-    "url_get_host": lambda url: url.host,
-    "url_get_hostname": _hostname,
-    "url_get_port": _port,
-    "url_get_escaped_path": lambda url: url.escaped_path,
-    "url_get_query": lambda url: url.query,
-}
+_READ: Final = Work(220)
+
+
+FUNCTIONS: Final[tuple[Function, ...]] = (
+    function(
+        "url",
+        overload("string_to_url", "(string) -> url", _parse),
+        estimate=same_size,
+        charge=BY_FIRST,
+        work=_READ,
+    ),
+    function(
+        "isURL",
+        overload("is_url_string", "(string) -> bool", lambda it: request_uri_fault(it) is None),
+        work=_READ,
+    ),
+    function("getScheme", overload("url_get_scheme", "url.() -> string", lambda url: url.scheme)),
+    function("getHost", overload("url_get_host", "url.() -> string", lambda url: url.host)),
+    function("getHostname", overload("url_get_hostname", "url.() -> string", _hostname)),
+    function("getPort", overload("url_get_port", "url.() -> string", _port)),
+    function(
+        "getEscapedPath",
+        overload("url_get_escaped_path", "url.() -> string", lambda url: url.escaped_path),
+    ),
+    function(
+        "getQuery",
+        overload("url_get_query", "url.() -> map(string, list(string))", lambda url: url.query),
+        work=_READ,
+    ),
+)

@@ -1,6 +1,6 @@
-"""URLs in texts, read and refused exactly as Go's net/url does (Go 1.26).
+"""Parses URLs as Go's net/url does (Go 1.26), with its error texts.
 
-Works on bytes, as Go does: an escape may stand for a byte that is no UTF-8.
+Works on bytes, as Go does: an escape may stand for invalid UTF-8.
 """
 
 import re
@@ -33,7 +33,7 @@ class _Encoding:
 
     def __init__(self, safe: bytes) -> None:
         self._written = [b"%c" % b if b in safe else b"%%%02X" % b for b in range(256)]
-        # More is left alone where it is found unescaped.
+        # Further bytes that are accepted unescaped.
         allowed = safe + _SUB_DELIMITERS + b":@[]%"
         self._encoded = re.compile(b"[" + re.escape(allowed) + b"]*")
 
@@ -41,7 +41,7 @@ class _Encoding:
         return b"".join(map(self._written.__getitem__, data))
 
     def corrected(self, text: bytes) -> bytes:
-        """The text as it is if it is encoded rightly, else encoded anew."""
+        """The text if its encoding is valid, else encoded again."""
         return text if self._encoded.fullmatch(text) else self.escape(unescape(text))
 
 
@@ -59,7 +59,7 @@ _ZONE_FAULT: Final = re.compile(b"%(?!(?i:" + _ZONE_ESCAPES + b"))|" + _NO_HOST)
 
 
 class Parts(Struct):
-    """A URL in its parts, as they are in the text; only the host is decoded."""
+    """The parts of a URL as written; only the host is decoded."""
 
     scheme: bytes = b""
     opaque: bytes = b""
@@ -72,11 +72,11 @@ class Parts(Struct):
     has_authority: bool = False
 
     def escaped_path(self) -> bytes:
-        """The path, encoded as it was if that was right."""
+        """The path as it was encoded, if that was valid."""
         return _IN_PATH.corrected(self.path)
 
     def text(self) -> bytes:
-        """The whole, put together again; URLs are equal if this is."""
+        """The rebuilt text; URLs are equal if it is."""
         parts = [self.scheme, b":"] if self.scheme else []
         parts += [self.opaque] if self.opaque else [*self._authority(), self.escaped_path()]
         if self.query or self.has_empty_query:
@@ -96,7 +96,7 @@ class Parts(Struct):
 
 
 def parse(text: bytes) -> Parts:
-    """A URL with all that it may have, of a text that is a request URI."""
+    """The parts of a text that is a valid request URI."""
     before, _, fragment = text.partition(b"#")
     parts = _parse(before, of_request=False)
     parts.fragment = fragment
@@ -108,12 +108,12 @@ def parse(text: bytes) -> Parts:
 
 
 def check_request_uri(text: bytes) -> None:
-    """Refuse what is neither an absolute URL nor an absolute path. A fragment is no such thing."""
+    """Refuse what is neither an absolute URL nor an absolute path. `#` starts no fragment here."""
     _parse(text, of_request=True)
 
 
 def readable(data: bytes) -> str:
-    """Bytes as text; what is no UTF-8 is there in the way that `quoted` knows."""
+    """Bytes as text, with invalid UTF-8 as `quoted` expects it."""
     return data.decode(errors="surrogateescape")
 
 
@@ -196,7 +196,7 @@ def _parse_host(scheme: bytes, host: bytes) -> bytes:
         raise EvaluationError("invalid IP-literal")
     if bracket == 0:
         return _parse_literal(host)
-    # Many colons are right where a list of hosts is, in the URLs of databases.
+    # URLs of databases list several hosts, so several colons are valid.
     is_strict = scheme in (b"http", b"https")
     colon = host.find(b":") if is_strict else host.rfind(b":")
     if colon >= 0:

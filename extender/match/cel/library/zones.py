@@ -1,7 +1,7 @@
 """Time zones: fixed offsets, and the names of the tz database.
 
 The database is the `tzdata` package, never the machine's own, so that every machine answers alike.
-A name is looked up in the list of names before anything is opened.
+A name must be in its list of zones before a file is opened.
 """
 
 import functools
@@ -17,7 +17,7 @@ from extender.match.versions import go_quote
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DIGITS: Final = re.compile(r"[+-]?[0-9]+")
-# 400 years have a whole number of weeks, and every rule of a zone comes back with them.
+# 400 years are a whole number of weeks, so every rule of a zone repeats after them.
 _CYCLE: Final = 146_097 * 86_400
 _SECOND_YEAR: Final = -62_104_060_800
 _LAST_YEAR: Final = 253_370_764_800
@@ -32,7 +32,7 @@ def offset_at(zone: str, seconds: int) -> int:
         return _fixed_offset(hours, minutes)
     if zone in ("", "UTC", "Local"):
         return 0
-    # Python knows no year before 1 and none after 9999, in no zone.
+    # Python's datetime has the years 1 to 9999 only, after conversion too.
     if seconds < _SECOND_YEAR:
         seconds += _CYCLE
     elif seconds >= _LAST_YEAR:

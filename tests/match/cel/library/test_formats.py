@@ -1,8 +1,9 @@
 import pytest
 
 from extender.match.cel.equality import equals
-from extender.match.cel.library.formats import OVERLOADS, NamedFormat
+from extender.match.cel.library.formats import NamedFormat
 from extender.match.cel.values import NONE, OptionalValue, Value, size, type_name
+from tests.match.cel.library.calls import RUN
 
 LABEL = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
@@ -99,7 +100,7 @@ def test_faults(name: str, text: str, expected: list[str]) -> None:
 
 
 def validate(name: str, text: str) -> Value:
-    found = OVERLOADS["format-validate"](OVERLOADS[f"format.{name}"](), text)
+    found = RUN["format-validate"](RUN[f"format.{name}"](), text)
     assert isinstance(found, OptionalValue)
     return found.value if found.present else []
 
@@ -149,20 +150,20 @@ def test_formats_with_one_fault(name: str, text: str, expected: bool) -> None:
 
 
 def test_named() -> None:
-    found = OVERLOADS["format-named"]("dns1123Label")
+    found = RUN["format-named"]("dns1123Label")
     assert isinstance(found, OptionalValue)
-    assert found.value is OVERLOADS["format.dns1123Label"]()
-    assert OVERLOADS["format-named"]("DNS1123Label") is NONE
+    assert found.value is RUN["format.dns1123Label"]()
+    assert RUN["format-named"]("DNS1123Label") is NONE
 
 
 def test_equality() -> None:
-    uuid, byte = OVERLOADS["format.uuid"](), OVERLOADS["format.byte"]()
+    uuid, byte = RUN["format.uuid"](), RUN["format.byte"]()
     assert equals(uuid, uuid)
     assert not equals(uuid, byte)
     assert len({uuid, byte}) == 2
 
 
 def test_value() -> None:
-    uuid = OVERLOADS["format.uuid"]()
+    uuid = RUN["format.uuid"]()
     assert isinstance(uuid, NamedFormat)
     assert (type_name(uuid), size(uuid), uuid.regex_size) == ("kubernetes.NamedFormat", 1, 70)

@@ -3,8 +3,9 @@ import math
 import pytest
 
 from extender.match.cel.faults import CostLimitError, EvaluationError
-from extender.match.cel.library.lists import OVERLOADS, insert, insert_all
+from extender.match.cel.library.lists import insert, insert_all
 from extender.match.cel.values import MAX_ITEMS, Uint, Value
+from tests.match.cel.library.calls import RUN
 
 NESTED = [1, [2, [3, [4]], []], "a"]
 
@@ -40,7 +41,7 @@ NESTED = [1, [2, [3, [4]], []], "a"]
     ],
 )
 def test_function(overload: str, arguments: tuple[Value, ...], expected: Value) -> None:
-    assert OVERLOADS[overload](*arguments) == expected
+    assert RUN[overload](*arguments) == expected
 
 
 @pytest.mark.parametrize(
@@ -92,7 +93,7 @@ def test_function(overload: str, arguments: tuple[Value, ...], expected: Value) 
 )
 def test_error(overload: str, arguments: tuple[Value, ...], expected: str) -> None:
     with pytest.raises(EvaluationError) as error:
-        OVERLOADS[overload](*arguments)
+        RUN[overload](*arguments)
     assert str(error.value) == expected
 
 
@@ -119,13 +120,13 @@ def shared_empties(levels: int) -> list[Value]:
 )
 def test_limit(overload: str, arguments: tuple[Value, ...]) -> None:
     with pytest.raises(CostLimitError):
-        OVERLOADS[overload](*arguments)
+        RUN[overload](*arguments)
 
 
 def test_insertion_leaves_the_map_alone() -> None:
     entries = {1: "a"}
-    OVERLOADS["@mapInsert_map_key_value"](entries, 2, "b")
-    OVERLOADS["@mapInsert_map_map"](entries, {3: "c"})
+    RUN["@mapInsert_map_key_value"](entries, 2, "b")
+    RUN["@mapInsert_map_map"](entries, {3: "c"})
     assert entries == {1: "a"}
 
 

@@ -4,8 +4,9 @@ import pytest
 
 from extender.match.cel.equality import equals
 from extender.match.cel.faults import EvaluationError
-from extender.match.cel.library.network import OVERLOADS, Cidr, Ip
+from extender.match.cel.library.network import Cidr, Ip
 from extender.match.cel.values import Value, size, type_name
+from tests.match.cel.library.calls import RUN
 
 KINDS = {
     "unspecified": "ip_is_unspecified",
@@ -18,11 +19,11 @@ CIDR_REASON = "network address parse error during conversion from string: "
 
 
 def ip(text: str) -> Value:
-    return OVERLOADS["string_to_ip"](text)
+    return RUN["string_to_ip"](text)
 
 
 def cidr(text: str) -> Value:
-    return OVERLOADS["string_to_cidr"](text)
+    return RUN["string_to_cidr"](text)
 
 
 @pytest.mark.parametrize(
@@ -37,9 +38,9 @@ def cidr(text: str) -> Value:
     ],
 )
 def test_ip_printed(text: str, expected: str) -> None:
-    assert OVERLOADS["ip_to_string"](ip(text)) == expected
-    assert OVERLOADS["is_ip"](text) is True
-    assert OVERLOADS["ip_is_canonical"](text) is (text == expected)
+    assert RUN["ip_to_string"](ip(text)) == expected
+    assert RUN["is_ip"](text) is True
+    assert RUN["ip_is_canonical"](text) is (text == expected)
 
 
 @pytest.mark.parametrize(
@@ -69,9 +70,9 @@ def test_ip_printed(text: str, expected: str) -> None:
 def test_ip_refused(text: str, expected: str) -> None:
     for overload in ("string_to_ip", "ip_is_canonical"):
         with pytest.raises(EvaluationError) as error:
-            OVERLOADS[overload](text)
+            RUN[overload](text)
         assert str(error.value) == expected
-    assert OVERLOADS["is_ip"](text) is False
+    assert RUN["is_ip"](text) is False
 
 
 @pytest.mark.parametrize(
@@ -98,8 +99,8 @@ def test_ip_refused(text: str, expected: str) -> None:
 )
 def test_kind(text: str, expected: set[str]) -> None:
     address = ip(text)
-    assert {kind for kind, overload in KINDS.items() if OVERLOADS[overload](address)} == expected
-    assert OVERLOADS["ip_family"](address) == (6 if ":" in text else 4)
+    assert {kind for kind, overload in KINDS.items() if RUN[overload](address)} == expected
+    assert RUN["ip_family"](address) == (6 if ":" in text else 4)
 
 
 @pytest.mark.parametrize(
@@ -114,11 +115,11 @@ def test_kind(text: str, expected: set[str]) -> None:
 )
 def test_cidr_printed(text: str, masked: str, size_in_bytes: int) -> None:
     network = cidr(text)
-    assert OVERLOADS["is_cidr"](text) is True
-    assert OVERLOADS["cidr_to_string"](network) == text
-    assert OVERLOADS["cidr_to_string"](OVERLOADS["cidr_masked"](network)) == masked
-    assert OVERLOADS["cidr_prefix_length"](network) == int(text.partition("/")[2])
-    assert OVERLOADS["ip_to_string"](OVERLOADS["cidr_ip"](network)) == text.partition("/")[0]
+    assert RUN["is_cidr"](text) is True
+    assert RUN["cidr_to_string"](network) == text
+    assert RUN["cidr_to_string"](RUN["cidr_masked"](network)) == masked
+    assert RUN["cidr_prefix_length"](network) == int(text.partition("/")[2])
+    assert RUN["ip_to_string"](RUN["cidr_ip"](network)) == text.partition("/")[0]
     assert size(network) == size_in_bytes
 
 
@@ -165,9 +166,9 @@ def test_cidr_refused(text: str, expected: str) -> None:
     with pytest.raises(EvaluationError) as error:
         cidr(text)
     assert str(error.value) == expected
-    assert OVERLOADS["is_cidr"](text) is False
+    assert RUN["is_cidr"](text) is False
     with pytest.raises(EvaluationError) as error:
-        OVERLOADS["cidr_contains_cidr_string"](cidr("10.0.0.0/8"), text)
+        RUN["cidr_contains_cidr_string"](cidr("10.0.0.0/8"), text)
     assert str(error.value) == expected
 
 
@@ -184,13 +185,13 @@ def test_cidr_refused(text: str, expected: str) -> None:
     ],
 )
 def test_contains_ip(network: str, address: str, expected: bool) -> None:
-    assert OVERLOADS["cidr_contains_ip_string"](cidr(network), address) is expected
-    assert OVERLOADS["cidr_contains_ip_ip"](cidr(network), ip(address)) is expected
+    assert RUN["cidr_contains_ip_string"](cidr(network), address) is expected
+    assert RUN["cidr_contains_ip_ip"](cidr(network), ip(address)) is expected
 
 
 def test_contains_what_is_no_address() -> None:
     with pytest.raises(EvaluationError, match=r"^no such overload$"):
-        OVERLOADS["cidr_contains_ip_string"](cidr("10.0.0.0/8"), "bogus")
+        RUN["cidr_contains_ip_string"](cidr("10.0.0.0/8"), "bogus")
 
 
 @pytest.mark.parametrize(
@@ -204,8 +205,8 @@ def test_contains_what_is_no_address() -> None:
     ],
 )
 def test_contains_cidr(network: str, other: str, expected: bool) -> None:
-    assert OVERLOADS["cidr_contains_cidr_string"](cidr(network), other) is expected
-    assert OVERLOADS["cidr_contains_cidr"](cidr(network), cidr(other)) is expected
+    assert RUN["cidr_contains_cidr_string"](cidr(network), other) is expected
+    assert RUN["cidr_contains_cidr"](cidr(network), cidr(other)) is expected
 
 
 def test_equality() -> None:

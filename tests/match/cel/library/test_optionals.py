@@ -1,7 +1,6 @@
 import pytest
 
 from extender.match.cel.faults import EvaluationError
-from extender.match.cel.library.optionals import OVERLOADS
 from extender.match.cel.library.semver import parse as semver
 from extender.match.cel.values import (
     NONE,
@@ -12,6 +11,7 @@ from extender.match.cel.values import (
     Uint,
     Value,
 )
+from tests.match.cel.library.calls import RUN
 
 SOME = OptionalValue(1)
 ZEROS: tuple[Value, ...] = (None, False, 0, Uint(0), 0.0, -0.0, "", b"", [], {}, Duration(0))
@@ -35,7 +35,7 @@ ZEROS: tuple[Value, ...] = (None, False, 0, Uint(0), 0.0, -0.0, "", b"", [], {},
     ],
 )
 def test_function(overload: str, arguments: tuple[Value, ...], expected: Value) -> None:
-    assert OVERLOADS[overload](*arguments) == expected
+    assert RUN[overload](*arguments) == expected
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_function(overload: str, arguments: tuple[Value, ...], expected: Value) 
     ],
 )
 def test_made(overload: str, argument: Value, expected: Value) -> None:
-    made = OVERLOADS[overload](argument)
+    made = RUN[overload](argument)
     assert isinstance(made, OptionalValue)
     assert (made.present, made.value) == (True, expected)
 
@@ -66,7 +66,7 @@ def test_made(overload: str, argument: Value, expected: Value) -> None:
     ],
 )
 def test_of_non_zero_value(value: Value, expected: bool) -> None:
-    made = OVERLOADS["optional_ofNonZeroValue"](value)
+    made = RUN["optional_ofNonZeroValue"](value)
     assert isinstance(made, OptionalValue)
     assert made.present is expected
     assert made.value is (value if expected else None)
@@ -81,5 +81,5 @@ def test_of_non_zero_value(value: Value, expected: bool) -> None:
 )
 def test_error(overload: str, argument: Value, expected: str) -> None:
     with pytest.raises(EvaluationError) as error:
-        OVERLOADS[overload](argument)
+        RUN[overload](argument)
     assert str(error.value) == expected

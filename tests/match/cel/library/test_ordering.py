@@ -3,8 +3,8 @@ import math
 import pytest
 
 from extender.match.cel.faults import EvaluationError
-from extender.match.cel.library.ordering import OVERLOADS
 from extender.match.cel.values import INT_MAX, UINT_MAX, Duration, Timestamp, Uint, Value
+from tests.match.cel.library.calls import RUN
 
 NAN = math.nan
 DURATION = "google.protobuf.Duration"
@@ -59,12 +59,12 @@ TIMESTAMP = "google.protobuf.Timestamp"
     ],
 )
 def test_function(overload: str, items: list[Value], expected: Value) -> None:
-    found = OVERLOADS[overload](items)
+    found = RUN[overload](items)
     assert (type(found), found) == (type(expected), expected)
 
 
 def test_nan_stays_where_insertion_leaves_it() -> None:
-    found = OVERLOADS["list_double_sort"]([2.0, NAN, 1.0, 0.0])
+    found = RUN["list_double_sort"]([2.0, NAN, 1.0, 0.0])
     assert str(found) == "[2.0, nan, 0.0, 1.0]"
 
 
@@ -79,7 +79,7 @@ def test_nan_stays_where_insertion_leaves_it() -> None:
     ],
 )
 def test_sort_by(name: str, keys: list[Value], expected: list[Value]) -> None:
-    assert OVERLOADS[f"list_{name}_sortByAssociatedKeys"](["a", "b", "c"], keys) == expected
+    assert RUN[f"list_{name}_sortByAssociatedKeys"](["a", "b", "c"], keys) == expected
 
 
 @pytest.mark.parametrize(
@@ -117,5 +117,5 @@ def test_sort_by(name: str, keys: list[Value], expected: list[Value]) -> None:
 )
 def test_error(overload: str, arguments: tuple[Value, ...], expected: str) -> None:
     with pytest.raises(EvaluationError) as error:
-        OVERLOADS[overload](*arguments)
+        RUN[overload](*arguments)
     assert str(error.value) == expected

@@ -5,8 +5,9 @@ import pytest
 
 from extender.match.cel.equality import equals
 from extender.match.cel.faults import CostLimitError, EvaluationError
-from extender.match.cel.library.quantity import OVERLOADS, Quantity, parse
+from extender.match.cel.library.quantity import Quantity, parse
 from extender.match.cel.values import INT_MAX, INT_MIN, Value, size, type_name
+from tests.match.cel.library.calls import RUN
 
 FORMAT_WRONG = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -54,10 +55,10 @@ NUMBER_WRONG = "unable to parse numeric part of quantity"
     ],
 )
 def test_parsed(text: str, expected: str) -> None:
-    quantity = OVERLOADS["string_to_quantity"](text)
+    quantity = RUN["string_to_quantity"](text)
     assert isinstance(quantity, Quantity)
     assert quantity.amount == Decimal(expected)
-    assert OVERLOADS["is_quantity_string"](text) is True
+    assert RUN["is_quantity_string"](text) is True
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_refused(text: str, expected: str) -> None:
     with pytest.raises(EvaluationError) as error:
         parse(text)
     assert str(error.value) == expected
-    assert OVERLOADS["is_quantity_string"](text) is False
+    assert RUN["is_quantity_string"](text) is False
 
 
 @pytest.mark.parametrize(
@@ -107,12 +108,12 @@ def test_refused(text: str, expected: str) -> None:
 )
 def test_integer(text: str, expected: int | None) -> None:
     quantity = parse(text)
-    assert OVERLOADS["quantity_is_integer"](quantity) is (expected is not None)
+    assert RUN["quantity_is_integer"](quantity) is (expected is not None)
     if expected is not None:
-        assert OVERLOADS["quantity_get_int"](quantity) == expected
+        assert RUN["quantity_get_int"](quantity) == expected
         return
     with pytest.raises(EvaluationError) as error:
-        OVERLOADS["quantity_get_int"](quantity)
+        RUN["quantity_get_int"](quantity)
     assert str(error.value) == "cannot convert value to integer"
 
 
@@ -131,11 +132,11 @@ def test_integer(text: str, expected: int | None) -> None:
     ],
 )
 def test_approximate_float(text: str, expected: float) -> None:
-    assert OVERLOADS["quantity_get_float"](parse(text)) == expected
+    assert RUN["quantity_get_float"](parse(text)) == expected
 
 
 def test_zero_times_infinity() -> None:
-    assert math.isnan(OVERLOADS["quantity_get_float"](parse("0e400")))  # type: ignore[arg-type]
+    assert math.isnan(RUN["quantity_get_float"](parse("0e400")))
 
 
 @pytest.mark.parametrize(
@@ -151,9 +152,9 @@ def test_zero_times_infinity() -> None:
 )
 def test_compared(a: str, b: str, expected: int) -> None:
     left, right = parse(a), parse(b)
-    assert OVERLOADS["quantity_compare_to"](left, right) == expected
-    assert OVERLOADS["quantity_is_greater_than"](left, right) is (expected == 1)
-    assert OVERLOADS["quantity_is_less_than"](left, right) is (expected == -1)
+    assert RUN["quantity_compare_to"](left, right) == expected
+    assert RUN["quantity_is_greater_than"](left, right) is (expected == 1)
+    assert RUN["quantity_is_less_than"](left, right) is (expected == -1)
     assert equals(left, right) is (expected == 0)
     assert (hash(left) == hash(right)) is (expected == 0)
 
@@ -164,7 +165,7 @@ def test_compared(a: str, b: str, expected: int) -> None:
     ids=["below zero", "zero", "minus zero", "little", "little below zero"],
 )
 def test_sign(text: str, expected: int) -> None:
-    assert OVERLOADS["quantity_sign"](parse(text)) == expected
+    assert RUN["quantity_sign"](parse(text)) == expected
 
 
 @pytest.mark.parametrize(
@@ -186,9 +187,9 @@ def test_sign(text: str, expected: int) -> None:
     ],
 )
 def test_added(a: str, b: str, expected: str, is_integer: bool) -> None:
-    total = OVERLOADS["quantity_add"](parse(a), parse(b))
+    total = RUN["quantity_add"](parse(a), parse(b))
     assert equals(total, parse(expected))
-    assert OVERLOADS["quantity_is_integer"](total) is is_integer
+    assert RUN["quantity_is_integer"](total) is is_integer
 
 
 @pytest.mark.parametrize(
@@ -200,7 +201,7 @@ def test_added(a: str, b: str, expected: str, is_integer: bool) -> None:
     ],
 )
 def test_subtracted(a: str, b: str, expected: str) -> None:
-    assert equals(OVERLOADS["quantity_sub"](parse(a), parse(b)), parse(expected))
+    assert equals(RUN["quantity_sub"](parse(a), parse(b)), parse(expected))
 
 
 @pytest.mark.parametrize(
@@ -212,21 +213,21 @@ def test_subtracted(a: str, b: str, expected: str) -> None:
     ],
 )
 def test_integers_added(overload: str, number: int, expected: str) -> None:
-    assert equals(OVERLOADS[overload](parse("10"), number), parse(expected))
+    assert equals(RUN[overload](parse("10"), number), parse(expected))
 
 
 def test_the_lowest_integer_is_its_own_opposite() -> None:
-    total = OVERLOADS["quantity_sub_int"](parse("0"), INT_MIN)
-    assert OVERLOADS["quantity_get_int"](total) == INT_MIN
+    total = RUN["quantity_sub_int"](parse("0"), INT_MIN)
+    assert RUN["quantity_get_int"](total) == INT_MIN
 
 
 def test_zero_has_no_sign() -> None:
-    zero = OVERLOADS["quantity_sub"](parse("0e-10"), parse("0e-10"))
-    assert str(OVERLOADS["quantity_get_float"](zero)) == "0.0"
+    zero = RUN["quantity_sub"](parse("0e-10"), parse("0e-10"))
+    assert str(RUN["quantity_get_float"](zero)) == "0.0"
 
 
 def test_a_sum_on_the_right_cannot_be_compared() -> None:
-    total = OVERLOADS["quantity_add_int"](parse("1"), 1)
+    total = RUN["quantity_add_int"](parse("1"), 1)
     assert equals(total, parse("2"))
     for left in (parse("2"), total):
         with pytest.raises(EvaluationError, match=r"^no such overload$"):
@@ -253,7 +254,7 @@ def test_too_many_digits_to_keep(text: str) -> None:
 def test_too_many_digits_to_add(a: str, b: str) -> None:
     for overload in ("quantity_add", "quantity_sub"):
         with pytest.raises(CostLimitError):
-            OVERLOADS[overload](parse(a), parse(b))
+            RUN[overload](parse(a), parse(b))
 
 
 def test_value() -> None:

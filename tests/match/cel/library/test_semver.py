@@ -2,8 +2,9 @@ import pytest
 
 from extender.match.cel.equality import equals
 from extender.match.cel.faults import CostLimitError, EvaluationError
-from extender.match.cel.library.semver import OVERLOADS, parse
+from extender.match.cel.library.semver import parse
 from extender.match.cel.values import Value, size, type_name
+from tests.match.cel.library.calls import RUN
 
 # Each is less than the next.
 ASCENDING = [
@@ -33,9 +34,9 @@ def test_order(place: int) -> None:
     for other_place, text in enumerate(ASCENDING):
         other = parse(text)
         order = (place > other_place) - (place < other_place)
-        assert OVERLOADS["semver_compare_to"](version, other) == order
-        assert OVERLOADS["semver_is_greater_than"](version, other) is (order == 1)
-        assert OVERLOADS["semver_is_less_than"](version, other) is (order == -1)
+        assert RUN["semver_compare_to"](version, other) == order
+        assert RUN["semver_is_greater_than"](version, other) is (order == 1)
+        assert RUN["semver_is_less_than"](version, other) is (order == -1)
         assert equals(version, other) is (order == 0)
 
 
@@ -56,8 +57,8 @@ def test_build_metadata_does_not_count() -> None:
     ],
 )
 def test_parts(text: str, expected: tuple[int, int, int]) -> None:
-    version = OVERLOADS["string_to_semver"](text)
-    parts = [OVERLOADS[f"semver_{part}"](version) for part in ("major", "minor", "patch")]
+    version = RUN["string_to_semver"](text)
+    parts = [RUN[f"semver_{part}"](version) for part in ("major", "minor", "patch")]
     assert tuple(parts) == expected
 
 
@@ -124,8 +125,8 @@ def test_refused(text: str, expected: str) -> None:
     with pytest.raises(EvaluationError) as error:
         parse(text)
     assert str(error.value) == expected
-    assert OVERLOADS["is_semver_string"](text) is False
-    assert OVERLOADS["is_semver_string_bool"](text, False) is False
+    assert RUN["is_semver_string"](text) is False
+    assert RUN["is_semver_string_bool"](text, False) is False
 
 
 @pytest.mark.parametrize(
@@ -140,8 +141,8 @@ def test_refused(text: str, expected: str) -> None:
     ],
 )
 def test_normalized(text: str, expected: str) -> None:
-    assert equals(OVERLOADS["string_bool_to_semver"](text, True), parse(expected))
-    assert OVERLOADS["is_semver_string_bool"](text, True) is True
+    assert equals(RUN["string_bool_to_semver"](text, True), parse(expected))
+    assert RUN["is_semver_string_bool"](text, True) is True
 
 
 @pytest.mark.parametrize(
@@ -163,14 +164,14 @@ def test_normalized(text: str, expected: str) -> None:
 )
 def test_not_normalized(text: str, expected: str) -> None:
     with pytest.raises(EvaluationError) as error:
-        OVERLOADS["string_bool_to_semver"](text, True)
+        RUN["string_bool_to_semver"](text, True)
     assert str(error.value) == expected
-    assert OVERLOADS["is_semver_string_bool"](text, True) is False
+    assert RUN["is_semver_string_bool"](text, True) is False
 
 
 def test_not_to_be_normalized() -> None:
-    assert OVERLOADS["string_bool_to_semver"]("1.2.3", False) == parse("1.2.3")
-    assert OVERLOADS["is_semver_string"]("1.2.3") is True
+    assert RUN["string_bool_to_semver"]("1.2.3", False) == parse("1.2.3")
+    assert RUN["is_semver_string"]("1.2.3") is True
 
 
 def test_longer_than_can_be_compared_for_the_price() -> None:

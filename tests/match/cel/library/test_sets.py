@@ -4,12 +4,12 @@ import pytest
 
 from extender.match.cel.equality import equals, same
 from extender.match.cel.faults import CostLimitError, EvaluationError
-from extender.match.cel.library.quantity import OVERLOADS as QUANTITIES
-from extender.match.cel.library.sets import OVERLOADS, distinct
+from extender.match.cel.library.sets import distinct
 from extender.match.cel.values import MAX_ITEMS, Uint, Value
+from tests.match.cel.library.calls import RUN
 
-ONE = QUANTITIES["string_to_quantity"]("1")
-SUM_ONE = QUANTITIES["quantity_add_int"](QUANTITIES["string_to_quantity"]("0"), 1)
+ONE = RUN["string_to_quantity"]("1")
+SUM_ONE = RUN["quantity_add_int"](RUN["string_to_quantity"]("0"), 1)
 # Two numbers that are one double.
 LARGE, LARGE_DOUBLE = 2**53 + 1, float(2**53)
 
@@ -32,7 +32,7 @@ LARGE, LARGE_DOUBLE = 2**53 + 1, float(2**53)
     ],
 )
 def test_contains(items: list[Value], wanted: list[Value], expected: bool) -> None:
-    assert OVERLOADS["list_sets_contains_list"](items, wanted) is expected
+    assert RUN["list_sets_contains_list"](items, wanted) is expected
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_contains(items: list[Value], wanted: list[Value], expected: bool) -> No
     ],
 )
 def test_intersects(a: list[Value], b: list[Value], expected: bool) -> None:
-    assert OVERLOADS["list_sets_intersects_list"](a, b) is expected
+    assert RUN["list_sets_intersects_list"](a, b) is expected
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_intersects(a: list[Value], b: list[Value], expected: bool) -> None:
     ],
 )
 def test_equivalent(a: list[Value], b: list[Value], expected: bool) -> None:
-    assert OVERLOADS["list_sets_equivalent_list"](a, b) is expected
+    assert RUN["list_sets_equivalent_list"](a, b) is expected
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_each_nan_is_distinct() -> None:
 )
 def test_limit(overload: str, arguments: tuple[Value, ...]) -> None:
     with pytest.raises(CostLimitError):
-        OVERLOADS[overload](*arguments)
+        RUN[overload](*arguments)
 
 
 def test_limit_of_distinct() -> None:
@@ -107,7 +107,7 @@ def test_limit_of_distinct() -> None:
 
 def test_large_sets_of_one_type_are_looked_up() -> None:
     texts: list[Value] = [str(number) for number in range(MAX_ITEMS // 10)]
-    assert OVERLOADS["list_sets_equivalent_list"](texts, texts[::-1]) is True
+    assert RUN["list_sets_equivalent_list"](texts, texts[::-1]) is True
 
 
 def test_what_cannot_be_compared_is_not_the_same() -> None:

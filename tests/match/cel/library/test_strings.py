@@ -3,9 +3,8 @@
 import pytest
 
 from extender.match.cel.faults import CostLimitError
-from extender.match.cel.library import IMPLEMENTATIONS
 from extender.match.cel.values import MAX_ITEMS, MAX_TEXT, Value
-from tests.match.cel.library.calls import Refused, call, typed
+from tests.match.cel.library.calls import RUN, Refused, call, typed
 
 
 def out_of_range(index: int) -> Refused:
@@ -171,4 +170,4 @@ LONG = "a" * (MAX_TEXT // 2 + 1)
 )
 def test_what_would_be_too_long_is_not_built(overload: str, arguments: tuple[Value, ...]) -> None:
     with pytest.raises(CostLimitError):
-        IMPLEMENTATIONS[overload](*arguments)
+        RUN[overload](*arguments)

@@ -2,8 +2,8 @@ import pytest
 
 from extender.match.cel.equality import equals
 from extender.match.cel.faults import EvaluationError
-from extender.match.cel.library.url import OVERLOADS
 from extender.match.cel.values import Value, size, type_name
+from tests.match.cel.library.calls import RUN
 
 GETTERS = {
     name: f"url_get_{name}" for name in ("scheme", "host", "hostname", "port", "escaped_path")
@@ -11,7 +11,7 @@ GETTERS = {
 
 
 def url(text: str) -> Value:
-    return OVERLOADS["string_to_url"](text)
+    return RUN["string_to_url"](text)
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def url(text: str) -> Value:
 )
 def test_parts(text: str, expected: tuple[str, ...]) -> None:
     parsed = url(text)
-    assert tuple(OVERLOADS[getter](parsed) for getter in GETTERS.values()) == expected
-    assert OVERLOADS["is_url_string"](text) is True
+    assert tuple(RUN[getter](parsed) for getter in GETTERS.values()) == expected
+    assert RUN["is_url_string"](text) is True
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_parts(text: str, expected: tuple[str, ...]) -> None:
 )
 def test_query(query: str, expected: dict[str, list[str]]) -> None:
     parsed = url("http://a/" + query)
-    assert OVERLOADS["url_get_query"](parsed) == expected
-    assert OVERLOADS["url_get_query"](parsed) == expected
+    assert RUN["url_get_query"](parsed) == expected
+    assert RUN["url_get_query"](parsed) == expected
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_refused() -> None:
     assert str(error.value) == (
         'URL parse error during conversion from string: parse "a": invalid URI for request'
     )
-    assert OVERLOADS["is_url_string"]("a") is False
+    assert RUN["is_url_string"]("a") is False
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_refused() -> None:
     ],
 )
 def test_refused_though_a_request_uri(text: str, reason: str) -> None:
-    assert OVERLOADS["is_url_string"](text) is True
+    assert RUN["is_url_string"](text) is True
     with pytest.raises(EvaluationError) as error:
         url(text)
     assert str(error.value) == f"URL parse error during conversion from string: {reason}"

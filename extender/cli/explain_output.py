@@ -1,0 +1,277 @@
+"""What `leeway explain` prints: who passes, why not, the nearest fix, and all about one node."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from extender.cli import tables
+from extender.cli.tables import Cell, Colour, Row, Screen
+from extender.match import operators
+from extender.review.explain.edits import text_of
+from extender.review.explain.judgement import nearness_of
+from extender.review.explain.schema import (
+    PASSES,
+    ClaimCheck,
+    Derivation,
+    Explanation,
+    Fix,
+    Group,
+    SpreadCheck,
+    TaintCheck,
+    TermCheck,
+    TolerationCheck,
+    Verdict,
+)
+from extender.review.explain.words import counted
+
+_WORDS: Final[dict[str, tuple[str, Colour]]] = {
+    PASSES: ("passes", "green"),
+    "Skip": ("-", "dim"),
+    "Error": ("error", "red"),
+}
+_REFUSED: Final[tuple[str, Colour]] = ("refused", "red")
+MAX_NAMES: Final = 3
+MAX_PASSING: Final = 10
+MAX_FIXES: Final = 5
+_INDENT: Final = "  "
+
+
+def render(explanation: Explanation, on: Screen, *, every: bool = False) -> str:
+    """The page of a pod; with `every`, a line for every node."""
+    sections = [_head(explanation, on)]
+    if explanation.verdicts:
+        sections.append(_verdicts(explanation, on, every=every))
+    sections.append(tables.paragraph(explanation.message, on))
+    if every or not explanation.passing:
+        sections += _helping(explanation, on)
+    if explanation.fix is not None:
+        sections.append(render_fix(explanation.fix, on, title="Nearest fix"))
+    sections += render_notes(explanation.notes, on)
+    return "\n".join(sections)
+
+
+def verdict_cell(code: str) -> Cell:
+    """A verdict in one word."""
+    return Cell(*_WORDS.get(code, _REFUSED))
+
+
+def pod_name(explanation: Explanation) -> str:
+    """Kind and name of the pod or workload."""
+    pod = explanation.pod
+    name = f"{pod.namespace}/{pod.owner or pod.name}"
+    return f"{pod.kind} {name}"
+
+
+def _head(explanation: Explanation, on: Screen) -> str:
+    colour: Colour = "green" if explanation.passing else "red"
+    state = f"passes on {explanation.passing} of {counted(explanation.nodes, 'node')}"
+    who = tables.escaped(f"{pod_name(explanation)} ({explanation.pod.scheduler_name})")
+    return f"{on.paint(who, 'bold')} {on.paint(state, colour)}\n"
+
+
+def _verdicts(explanation: Explanation, on: Screen, *, every: bool) -> str:
+    passing = [each for each in explanation.verdicts if each.code == PASSES]
+    scored = bool(passing)
+    shown = explanation.verdicts if every else passing[:MAX_PASSING]
+    rows = [_row(each, scored=scored) for each in shown]
+    if not every:
+        if len(passing) > MAX_PASSING:
+            more = f"and {len(passing) - MAX_PASSING} more"
+            rows.append([Cell(more, "dim"), verdict_cell(PASSES), "", "", ""])
+        rows += [_group_row(group, scored=scored) for group in explanation.groups]
+    header = ["NODE", "VERDICT", "SCORE", "PLUGIN", "REASON"]
+    if not scored:
+        del header[2]
+    return tables.render(header, rows, on)
+
+
+def _row(verdict: Verdict, *, scored: bool) -> Row:
+    score = "-" if verdict.score is None else str(verdict.score)
+    cells: list[Cell | str] = [verdict.node, verdict_cell(verdict.code), score]
+    cells += [verdict.plugin or "-", verdict.reason or "-"]
+    if not scored:
+        del cells[2]
+    return cells
+
+
+def _group_row(group: Group, *, scored: bool) -> Row:
+    names = ", ".join(group.nodes[:MAX_NAMES])
+    if group.count > MAX_NAMES:
+        names += f" and {group.count - MAX_NAMES} more"
+    return _row(Verdict(names, group.code, group.plugin, group.reason), scored=scored)
+
+
+def _helping(explanation: Explanation, on: Screen) -> Iterator[str]:
+    """One line for each reason with a known fix."""
+    fixes = [group.fix for group in explanation.groups if group.fix is not None]
+    if len(fixes) == 1 and explanation.fix is not None:
+        return  # render_fix shows it in full
+    rows: list[Row] = []
+    for fix in sorted(fixes, key=nearness_of)[:MAX_FIXES]:
+        said = "; ".join([*(change.summary for change in fix.changes), *fix.advice])
+        changes = counted(len(fix.changes), "change") if fix.complete else "-"
+        rows.append([fix.node, Cell(changes, "dim"), said])
+    if rows:
+        title = "What would let it pass" + (" elsewhere" if explanation.passing else "")
+        yield f"{on.paint(title, 'bold')}\n" + tables.render((), rows, on, indent=_INDENT)
+
+
+def render_fix(fix: Fix, on: Screen, *, title: str) -> str:
+    """A fix with its patch and its commands."""
+    if not fix.changes:
+        said = "What to do"
+    elif fix.complete:
+        said = f"{title}: {counted(len(fix.changes), 'change')}, and it passes on {fix.node}"
+        others = fix.passing - 1
+        said += f" and on {counted(others, 'other')}" if others > 0 else ""
+    else:
+        said = f"{title}: cures a part of what refuses {fix.node}"
+    text = f"{on.paint(tables.escaped(said), 'bold')}\n"
+    for change in fix.changes:
+        text += tables.paragraph(change.summary, on, indent=_INDENT)
+    for advice in fix.advice:
+        words = f"then: {advice}" if fix.changes else advice
+        text += tables.paragraph(words, on, indent=_INDENT)
+    commands = [f"$ {change.command}" for change in fix.changes if change.command]
+    if commands:
+        text += "\n" + "".join(_code(command, on) for command in commands)
+    if fix.patch:
+        text += "\n" + "".join(_code(line, on) for line in text_of(fix.patch).splitlines())
+    return text
+
+
+def _code(line: str, on: Screen) -> str:
+    return f"{_INDENT * 2}{on.paint(tables.escaped(line), 'cyan')}\n"
+
+
+def render_notes(notes: Sequence[str], on: Screen) -> Iterator[str]:
+    """Notes beside the verdicts."""
+    if notes:
+        rows: list[Row] = [["-", note] for note in notes]
+        yield f"{on.paint('Notes', 'bold')}\n" + tables.render((), rows, on, indent=_INDENT)
+
+
+def render_node(explanation: Explanation, derived: Derivation, on: Screen) -> str:
+    """The page of one node: how the verdict on it comes about."""
+    sections = [_node_head(explanation, derived, on), _plugins(derived, on)]
+    if derived.cordon is not None and derived.cordon not in derived.taints:
+        words = "The node is cordoned, as by the taint"
+        sections.append(_taint(derived.cordon, on, words))
+    sections += [_taint(taint, on, "Taint") for taint in derived.taints]
+    if derived.terms:
+        sections.append(_terms("Node affinity", derived.terms, on))
+    sections += [_claim(claim, on) for claim in derived.claims]
+    sections += [_spread(each, on) for each in derived.spread]
+    if derived.fix is not None:
+        sections.append(render_fix(derived.fix, on, title="Fix"))
+    sections += render_notes(explanation.notes, on)
+    return "\n".join(sections)
+
+
+def _node_head(explanation: Explanation, derived: Derivation, on: Screen) -> str:
+    who = f"{pod_name(explanation)} on node {derived.node}"
+    cell = verdict_cell(derived.code)
+    by = f" by {derived.plugin}" if derived.plugin else ""
+    head = f"{on.paint(tables.escaped(who), 'bold')}: {on.paint(cell.text + by, cell.colour)}\n"
+    return head + (tables.paragraph(derived.reason, on) if derived.reason else "")
+
+
+def _plugins(derived: Derivation, on: Screen) -> str:
+    rows: list[Row] = [[each.plugin, verdict_cell(each.code), each.why] for each in derived.plugins]
+    return tables.render(("PLUGIN", "VERDICT", "WHY"), rows, on)
+
+
+def _title(text: str, on: Screen, *, good: bool) -> str:
+    return on.paint(tables.escaped(text), "green" if good else "red") + "\n"
+
+
+def _holds(good: bool) -> Cell:
+    return Cell("yes", "green") if good else Cell("no", "red")
+
+
+def _taint(taint: TaintCheck, on: Screen, words: str) -> str:
+    name = f"{taint.key}={taint.value}" if taint.value else taint.key
+    text = _title(f"{words} {name}:{taint.effect}: {taint.why}", on, good=taint.tolerated)
+    rows: list[Row] = [
+        [f"{each.carrier}[{each.index}]", _toleration(each), _holds(each.matches), _why(each)]
+        for each in taint.tolerations
+    ]
+    if taint.omitted:
+        rows.append(["...", f"{taint.omitted} more", "", ""])
+    if not rows:
+        return text + f"{_INDENT}the pod has no tolerations\n"
+    header = ("FROM", "TOLERATION", "MATCHES", "WHY")
+    return text + tables.render(header, rows, on, indent=_INDENT)
+
+
+def _toleration(each: TolerationCheck) -> str:
+    if each.expression:
+        return each.expression
+    known = operators.toleration(each.operator)
+    operator = known.name if known is not None else each.operator
+    valueless = known is not None and known.arity == operators.NONE
+    value = "" if valueless else each.value or '""'
+    words = (each.key or "any key", operator, value, each.effect and f"({each.effect})")
+    return " ".join(filter(None, words))
+
+
+def _why(each: TolerationCheck) -> str:
+    return each.why if each.cost is None else f"{each.why} (cost {each.cost})"
+
+
+def _terms(title: str, terms: Sequence[TermCheck], on: Screen) -> str:
+    by_carrier: dict[str, list[TermCheck]] = {}
+    for term in terms:
+        by_carrier.setdefault(term.carrier, []).append(term)
+    text = ""
+    for carrier, alternatives in by_carrier.items():
+        good = any(term.matches for term in alternatives)
+        words = "one of these terms must match" if len(alternatives) > 1 else alternatives[0].why
+        text += _title(f"{title}, {carrier}: {words}", on, good=good)
+        rows = [row for term in alternatives for row in _term_rows(term)]
+        if rows:
+            header = ("FROM", "REQUIREMENT", "NODE HAS", "HOLDS", "WHY")
+            text += tables.render(header, rows, on, indent=_INDENT)
+    return text
+
+
+def _term_rows(term: TermCheck) -> Iterator[Row]:
+    origin = term.carrier if term.carrier == "nodeSelector" else f"{term.carrier}[{term.index}]"
+    if not term.requirements:
+        yield [origin, "-", "-", _holds(term.matches), term.why]
+    for each in term.requirements:
+        words = f"{each.key} {each.operator} {', '.join(each.values)}".rstrip()
+        has = "-" if each.actual is None else each.actual or '""'
+        yield [origin, words, has, _holds(each.matches), each.why]
+        origin = ""
+
+
+def _claim(claim: ClaimCheck, on: Screen) -> str:
+    volume = f", volume {claim.volume}" if claim.volume else ""
+    kind = "Ephemeral claim" if claim.ephemeral else "Claim"
+    text = _title(f"{kind} {claim.claim}{volume}: {claim.why}", on, good=claim.matches)
+    return text + (_terms("Volume", claim.terms, on) if claim.terms else "")
+
+
+def _spread(check: SpreadCheck, on: Screen) -> str:
+    facts = (
+        f"Spread over {check.topology_key}, maxSkew {check.max_skew}, pods {check.selector},"
+        f" nodeAffinityPolicy {check.node_affinity_policy}, nodeTaintsPolicy"
+        f" {check.node_taints_policy}"
+    )
+    facts += f", minDomains {check.min_domains}" if check.min_domains > 1 else ""
+    text = _title(facts, on, good=check.matches)
+    rows: list[Row] = []
+    for each in check.domains:
+        here = each.name == check.domain
+        name = Cell(each.name, "bold" if here else "")
+        rows.append([name, str(each.nodes), str(each.pods), "this node's" if here else ""])
+    if check.omitted:
+        rows.append([f"and {check.omitted} more", "", "", ""])
+    if rows:
+        text += tables.render(("DOMAIN", "NODES", "PODS", ""), rows, on, indent=_INDENT)
+    return text + tables.paragraph(check.why, on, indent=_INDENT)
+
+
+def passes(derived: Derivation) -> bool:
+    """Whether the pod passes on the node."""
+    return derived.code == PASSES

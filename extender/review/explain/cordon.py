@@ -1,0 +1,62 @@
+"""Refusals by NodeUnschedulable: what tolerates the cordon, and the command that lifts it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from extender.framework import rules
+from extender.framework.interface import Settings
+from extender.framework.snapshot import NodeInfo, TaintSet
+from extender.plugins.node_unschedulable import CORDON, NodeUnschedulable
+from extender.review.explain.proposals import Case, Proposal
+from extender.review.explain.schema import Change, Derivation
+from extender.review.explain.taints.derivation import placed_tolerations, taint_check
+
+
+def derive(plugin: NodeUnschedulable, case: Case, limit: int, derived: Derivation) -> Derivation:
+    """The derivation of a cordoned node, with the taint that stands for the cordon.
+
+    The scheduler asks about this taint whether or not the node carries it.
+    """
+    if not case.node.unschedulable:
+        return derived
+    placed = placed_tolerations(case.pod, plugin.settings)
+    compiled = rules.pod_tolerations(case.pod, plugin.settings)
+    check = taint_check(CORDON, placed, compiled, plugin.settings, limit)
+    return msgspec.structs.replace(derived, cordon=check)
+
+
+@dataclass(frozen=True, slots=True)
+class CordonCure:
+    """For NodeUnschedulable: uncordon the node."""
+
+    settings: Settings
+
+    def obstacles(self, case: Case) -> int:
+        """Whether the node is cordoned."""
+        return int(case.node.unschedulable)
+
+    def proposals(self, case: Case) -> Iterator[Proposal]:
+        """Uncordon the node, which also removes its taint."""
+        node = case.node
+        change = Change(
+            "NodeUnschedulable",
+            "the node is cordoned: uncordon it when it is fit for pods again",
+            f"node {node.name}: spec.unschedulable",
+            "true",
+            "false",
+            command=f"kubectl uncordon {node.name}",
+        )
+        yield Proposal(4.0, change, case.pod, uncordoned(node), additive=True)
+
+    def advice(self, _case: Case) -> list[str]:
+        """Nothing else."""
+        return []
+
+
+def uncordoned(node: NodeInfo) -> NodeInfo:
+    """The node without the cordon and without its taint."""
+    hard = tuple(each for each in node.taints.hard if each.key != CORDON.key)
+    taints = TaintSet(hard, node.taints.soft)
+    return msgspec.structs.replace(node, unschedulable=False, taints=taints)

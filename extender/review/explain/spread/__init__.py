@@ -1,0 +1,1 @@
+"""Refusals by PodTopologySpread: the counts of the domains, and the skew that would do."""

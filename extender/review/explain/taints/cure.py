@@ -1,0 +1,230 @@
+"""Fixes for a refusal by a taint: the nearest value, a typo, or a new toleration."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from heapq import nsmallest
+from typing import Final
+
+import msgspec
+
+from extender.framework import rules
+from extender.framework.interface import Settings
+from extender.match import operators
+from extender.match.gates import CEL_GATE
+from extender.match.taints import HARD_EFFECTS, NO_EXECUTE, PREFER_NO_SCHEDULE
+from extender.model.core_v1 import Taint, Toleration
+from extender.review.explain import nearness
+from extender.review.explain.edits import Editor, line_of
+from extender.review.explain.proposals import Case, Proposal
+from extender.review.explain.schema import Change
+from extender.review.explain.taints import derivation
+from extender.review.explain.taints.derivation import Placed
+from extender.review.explain.words import (
+    ANNOTATION,
+    NATIVE,
+    quoted,
+)
+
+EFFECTS: Final = (*sorted(HARD_EFFECTS), PREFER_NO_SCHEDULE)
+MAX_TOLERATIONS: Final = 100
+_NAME: Final = "TaintToleration"
+_MAX_REPAIRS: Final = 6
+_ADDED: Final = 3.0  # what a new toleration costs
+
+
+@dataclass(frozen=True, slots=True)
+class _Repair:
+    """A toleration that is changed step by step to match a taint."""
+
+    toleration: Toleration
+    cost: float = 0.0
+    said: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+
+    def then(self, field: str, value: str, cost: float, said: str) -> "_Repair":
+        changed = msgspec.structs.replace(self.toleration, **{field: value})
+        return _Repair(changed, self.cost + cost, (*self.said, said), (*self.fields, field))
+
+
+@dataclass(frozen=True, slots=True)
+class TaintCure:
+    """For TaintToleration."""
+
+    settings: Settings
+
+    def obstacles(self, case: Case) -> int:
+        """How many taints refuse."""
+        return len(derivation.refusing(case.pod, case.node, self.settings))
+
+    def proposals(self, case: Case) -> Iterator[Proposal]:
+        """For the first taint that refuses: repair a toleration that nearly matches, or add one."""
+        taint = next(iter(derivation.refusing(case.pod, case.node, self.settings)), None)
+        if taint is None:
+            return
+        editor = Editor(self.settings)
+        placed = derivation.placed_tolerations(case.pod, self.settings)
+        repairs = [(self._repaired(each, taint), each) for each in placed[:MAX_TOLERATIONS]]
+        known = [(repair, each) for repair, each in repairs if repair is not None]
+        for repair, each in nsmallest(_MAX_REPAIRS, known, key=lambda pair: pair[0].cost):
+            yield _mended(case, each, repair, editor)
+        yield from self._added(case, taint, editor)
+
+    def distance(self, case: Case) -> float:
+        """An estimate of the cost to tolerate all taints, without trying."""
+        placed = derivation.placed_tolerations(case.pod, self.settings)[:MAX_TOLERATIONS]
+        total = 0.0
+        for taint in derivation.refusing(case.pod, case.node, self.settings):
+            repairs = (self._repaired(each, taint) for each in placed)
+            costs = [repair.cost for repair in repairs if repair is not None]
+            total += min([_ADDED, *costs])
+        return total
+
+    def advice(self, case: Case) -> list[str]:
+        """Problems that no change of the pod can cure."""
+        found: list[str] = []
+        placed = derivation.placed_tolerations(case.pod, self.settings)
+        for taint in derivation.refusing(case.pod, case.node, self.settings):
+            for each in placed[:MAX_TOLERATIONS]:
+                found += _remarks(each.toleration, taint, self.settings)
+        return list(dict.fromkeys(found))
+
+    def _added(self, case: Case, taint: Taint, editor: Editor) -> Iterator[Proposal]:
+        """New tolerations for exactly this taint; the native field first, which everybody reads."""
+        operator = operators.DEFAULT_TOLERATION if taint.value else "Exists"
+        exact = Toleration(taint.key, operator, taint.value, taint.effect)
+        wanted = [(NATIVE, exact, _ADDED), (ANNOTATION, exact, 3.2)]
+        if taint.effect == NO_EXECUTE:
+            # As wide as possible: the annotation still narrows it.
+            matches = rules.pod_tolerations(case.pod, self.settings).annotated.tolerates
+            cost = 2.9 if matches(taint, set()) else 3.1
+            wanted.append((NATIVE, Toleration(taint.key, "Exists", "", taint.effect), cost))
+        for carrier, toleration, cost in wanted:
+            listed = [*editor.tolerations(case.pod, carrier), toleration]
+            change = Change(
+                _NAME,
+                _told(taint, carrier),
+                f"{editor.path(carrier)}[{len(listed) - 1}]",
+                "",
+                line_of(toleration),
+            )
+            pod = editor.with_tolerations(case.pod, carrier, listed)
+            yield Proposal(cost, change, pod, case.node, additive=True)
+
+    def _repaired(self, placed: Placed, taint: Taint) -> _Repair | None:
+        """The toleration with the fewest changes that make it match, if it seems meant for it."""
+        repair: _Repair | None = _Repair(placed.toleration)
+        if placed.toleration.expression:
+            return None
+        for step in (_key, _effect, _operator):
+            repair = None if repair is None else step(repair, taint)
+        if repair is None:
+            return None
+        operator = operators.toleration(repair.toleration.operator)
+        if operator is not None and not operator.is_on(self.settings.gates):
+            return None
+        check = derivation.toleration_check(
+            replace(placed, toleration=repair.toleration), taint, self.settings
+        )
+        if not check.matches:
+            repair = _value(repair, taint)
+        return repair if repair is not None and repair.fields else None
+
+
+def _key(repair: _Repair, taint: Taint) -> _Repair | None:
+    key = repair.toleration.key
+    if key in ("", taint.key):
+        return repair
+    if nearness.spelling(key, [taint.key]) is None:
+        return None
+    said = f"key {quoted(key)} is not {quoted(taint.key)}: did you mean that?"
+    return repair.then("key", taint.key, 0.5, said)
+
+
+def _effect(repair: _Repair, taint: Taint) -> _Repair:
+    effect = repair.toleration.effect
+    if effect in ("", taint.effect):
+        return repair
+    if effect not in EFFECTS:
+        said = f"effect {quoted(effect)} is unknown: did you mean {taint.effect}?"
+        return repair.then("effect", taint.effect, 0.5, said)
+    said = f"effect {effect} does not fit the taint's {taint.effect}: leave it out"
+    return repair.then("effect", "", 2.0, said)
+
+
+def _operator(repair: _Repair, _taint: Taint) -> _Repair | None:
+    operator = repair.toleration.operator
+    if operators.toleration(operator) is not None:
+        return repair
+    known = operators.TOLERATION
+    meant = operators.meant_by(operator, known) or nearness.spelling(operator, known)
+    if meant is None:
+        return None
+    said = f"operator {quoted(operator)} is unknown: did you mean {meant}?"
+    return repair.then("operator", meant, 0.5, said)
+
+
+def _value(repair: _Repair, taint: Taint) -> _Repair | None:
+    """Repair the value; key, effect and operator already match."""
+    operator, value = operators.toleration(repair.toleration.operator), repair.toleration.value
+    if operator is None:
+        return None
+    missed = f"`{operator.name} {value}` misses {taint.key}={taint.value}"
+    comparison = operator.comparison
+    if comparison is None:
+        cost = 1.0 if nearness.spelling(value, [taint.value]) else 2.0
+        return repair.then("value", taint.value, cost, f"{missed}: use {quoted(taint.value)}")
+    near = nearness.bound(comparison, taint.value)
+    if near is None:
+        return None
+    missed += nearness.because(comparison, value, taint.value)
+    cost = 1.0 + nearness.distance(comparison, value, near)
+    if comparison.kind == "integer":
+        meant = nearness.canonical(value)
+        test = None if meant is None else comparison.against(meant)
+        if meant is not None and test is not None and test(taint.value):
+            near, cost = meant, 0.5
+    return repair.then("value", near, cost, f"{missed}: use {near}")
+
+
+def _mended(case: Case, placed: Placed, repair: _Repair, editor: Editor) -> Proposal:
+    listed = editor.tolerations(case.pod, placed.carrier)
+    old, new = listed[placed.index], repair.toleration
+    listed[placed.index] = new
+    field = f".{repair.fields[0]}" if len(repair.fields) == 1 else ""
+    before, after = (
+        (getattr(old, repair.fields[0]), getattr(new, repair.fields[0]))
+        if field
+        else (line_of(old), line_of(new))
+    )
+    path = f"{editor.path(placed.carrier)}[{placed.index}]{field}"
+    change = Change(_NAME, "; ".join(repair.said), path, before, after)
+    pod = editor.with_tolerations(case.pod, placed.carrier, listed)
+    return Proposal(repair.cost, change, pod, case.node)
+
+
+def _told(taint: Taint, carrier: str) -> str:
+    name = f"{taint.key}={taint.value}" if taint.value else taint.key
+    said = f"tolerate {name}:{taint.effect}"
+    if carrier == NATIVE and taint.effect == NO_EXECUTE:
+        said += " in spec.tolerations, which decide about eviction"
+    return said
+
+
+def _remarks(each: Toleration, taint: Taint, settings: Settings) -> Iterator[str]:
+    """Why a toleration with the key of the taint can never match it."""
+    if each.expression and not settings.gates.cel:
+        yield f"feature gate {CEL_GATE} is off: expressions match nothing"
+    if each.key != taint.key or each.expression:
+        return
+    operator = operators.toleration(each.operator)
+    if operator is None:
+        return
+    comparison = operator.comparison
+    if not operator.is_on(settings.gates):
+        yield f"feature gate {operator.gate} is off: {operator.name} matches nothing"
+    elif comparison is not None and comparison.parse(taint.value) is None:
+        kind = "a version" if comparison.kind == "semver" else "an integer"
+        yield (
+            f"the taint {taint.key}={taint.value} is not {kind}, so `{operator.name}` never"
+            " matches it: correct the taint on the node"
+        )

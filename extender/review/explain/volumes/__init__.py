@@ -1,0 +1,1 @@
+"""Refusals by VolumeBinding: each claim of the pod, and the claim that was probably meant."""
