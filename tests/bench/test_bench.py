@@ -12,7 +12,6 @@ import pytest
 from bench import (
     adversary,
     answers,
-    bench_watch,
     checking,
     cluster,
     golang,
@@ -275,15 +274,6 @@ def test_memory_is_looked_at_from_the_first_request_to_the_last(tmp_path: Path) 
 
     assert [asked for asked, _ in found["rss"]] == list(range(61))
     assert found["growth"] == pytest.approx(found["at_the_end"] - found["by_half"], abs=0.11)
-
-
-def test_a_busy_cluster_is_measured_from_outside() -> None:
-    load = bench_watch.Load(nodes=10, pods=50, rounds=1, seconds=0.05)
-
-    names = [name for name, *_ in bench_watch.run(load).rows]
-
-    assert names[0] == "cold start: process to ready"
-    assert "all listed anew after 410" in names
 
 
 def test_the_adversary_takes_every_kind_and_says_what_it_saw(tmp_path: Path) -> None:
