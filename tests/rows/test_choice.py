@@ -1,5 +1,7 @@
 """Which implementation serves."""
 
+import importlib
+import os
 import subprocess
 import sys
 
@@ -34,3 +36,9 @@ def test_the_numbers_are_those_of_the_implementations() -> None:
 
     assert candidates.judge([], [], []) == -1
     assert list(candidates.places) == [1]
+
+
+def test_continuous_integration_never_skips_the_compiled_rows() -> None:
+    """Without a compiler the tests of the C are skipped; where CI is set that is a failure."""
+    if os.environ.get("CI"):
+        importlib.import_module("extender.rows._native")
