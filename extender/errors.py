@@ -76,6 +76,14 @@ class ManifestError(LeewayError):
 class ApiError(LeewayError):
     """The API server cannot be reached or refuses; the caller retries with back-off."""
 
+    def __init__(self, sentence: str, status: int = 0) -> None:
+        super().__init__(sentence)
+        self.status = status  # of HTTP; 0: there was no answer
+
+
+class PodGoneError(LeewayError):
+    """The pod that was to be changed is gone, or another one has its name by now."""
+
 
 class ApiGoneError(ApiError):
     """The resource version to continue from is gone: list again."""

@@ -64,6 +64,13 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         help="when to name refused nodes: only if no node passes, or always (needed)",
     )
     parser.add_argument(
+        "--nudges-per-second",
+        dest="--nudges-per-second",
+        type=int,
+        metavar="N",
+        help="wake at most this many refused pods a second that fit by now (10; 0: off)",
+    )
+    parser.add_argument(
         "--enable-explain",
         dest="--enable-explain",
         action="store_const",

@@ -11,12 +11,12 @@ from typing import Final
 import uvloop
 from prometheus_client import CollectorRegistry
 
-from extender import plugins
 from extender.cli import flags, logs, manual
 from extender.cli.manual import Page
 from extender.cluster import api
 from extender.cluster.api import ApiServer
 from extender.cluster.live import LiveSource
+from extender.cluster.pending import PendingPods
 from extender.cluster.source import ClusterSource, FileSource, NoSource
 from extender.config.schema import Config
 from extender.errors import ManifestError
@@ -91,9 +91,12 @@ def _source(config: Config, metrics: Metrics, caches: CacheBudget) -> ClusterSou
         return NoSource()
     return LiveSource(
         ApiServer(load),
-        plugins.resources(config.enabled_plugins()),
+        config.watched_resources(),
         max_staleness=config.max_staleness,
         caches=caches,
+        pending=PendingPods(
+            {profile.scheduler_name for profile in config.profiles}, config.annotation_prefix
+        ),
         on_restart=lambda resource, reason: metrics.watch_restarts.labels(resource, reason).inc(),
     )
 

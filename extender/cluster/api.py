@@ -30,6 +30,7 @@ CREDENTIALS_SECONDS: Final = 60.0
 LOAD_SECONDS: Final = 60.0
 CONNECT_SECONDS: Final = 10.0
 LIST_READ_SECONDS: Final = 60.0
+PATCH_READ_SECONDS: Final = 5.0
 # More than twice the interval between two bookmarks.
 WATCH_READ_SECONDS: Final = 150.0
 # The transport delivers up to 4 MB at once; splitting that into lines blocks the event loop.
@@ -41,6 +42,8 @@ _UNAUTHORIZED: Final = 401
 _FORBIDDEN: Final = 403
 _GOOD: Final = frozenset({200, 201})
 _UNSUPPORTED: Final = frozenset({400, 422})
+
+_FAULTS: Final = {_GONE: ApiGoneError, _FORBIDDEN: ApiForbiddenError}
 
 _NO_HEADERS: Final[Mapping[str, str]] = {}
 _HEADERS: Final = {
@@ -184,6 +187,11 @@ class Connection:
         """The body of the response to a review, which is created but not stored."""
         return await self._exchange("POST", path, {}, body, headers)
 
+    async def patch(self, path: str, body: object) -> bytes:
+        """The body of the response to a strategic merge patch."""
+        headers = {"Content-Type": "application/strategic-merge-patch+json"}
+        return await self._exchange("PATCH", path, {}, body, headers, seconds=PATCH_READ_SECONDS)
+
     async def _exchange(
         self,
         method: str,
@@ -191,8 +199,9 @@ class Connection:
         params: Mapping[str, str],
         body: object = None,
         headers: Mapping[str, str] = _NO_HEADERS,
+        *,
+        seconds: float = LIST_READ_SECONDS,
     ) -> bytes:
-        seconds = LIST_READ_SECONDS
         try:
             async with self._request(path, params, seconds, method, body, headers) as response:
                 return await response.read()
@@ -240,12 +249,8 @@ class Connection:
     async def _fault(self, method: str, path: str, response: aiohttp.ClientResponse) -> ApiError:
         text = (await response.text(errors="replace"))[:_ERROR_TEXT]
         sentence = f"{method} {path}: HTTP {response.status}: {text}"
-        if response.status == _GONE:
-            return ApiGoneError(sentence)
-        if response.status in _UNSUPPORTED:
-            return ApiUnsupportedError(sentence)
-        if response.status == _FORBIDDEN:
-            return ApiForbiddenError(sentence)
         if response.status == _UNAUTHORIZED:
             self._forget()
-        return ApiError(sentence)
+        if response.status in _UNSUPPORTED:
+            return ApiUnsupportedError(sentence, response.status)
+        return _FAULTS.get(response.status, ApiError)(sentence, response.status)

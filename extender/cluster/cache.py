@@ -13,6 +13,7 @@ import msgspec
 
 from extender.cluster import resources
 from extender.cluster.changes import Changes
+from extender.cluster.pending import PendingPods
 from extender.cluster.resources import Key, Resource
 from extender.framework.columns.node_table import NodeTable
 from extender.framework.pods.cohorts import PodInfo
@@ -20,7 +21,7 @@ from extender.framework.pods.index import PodIndex
 from extender.framework.snapshot import Interner, NodeInfo, Snapshot
 from extender.framework.volumes import Volumes
 from extender.match.lru import CacheBudget
-from extender.model.core_v1 import Node, PlacedPod
+from extender.model.core_v1 import Node, PendingPod, PlacedPod
 from extender.model.storage_v1 import PersistentVolume, PersistentVolumeClaim, StorageClass
 
 MAX_LABEL_SETS: Final = 50_000
@@ -118,14 +119,26 @@ class NodeStore(Kept[NodeInfo]):
 class PodStore(Kept[PodInfo]):
     """The pods that are bound or nominated to a node; equal label sets are shared."""
 
-    def __init__(self, index: PodIndex | None = None) -> None:
+    def __init__(
+        self,
+        index: PodIndex | None = None,
+        pending: PendingPods | None = None,
+        on_move: Callable[[], None] = lambda: None,
+    ) -> None:
         super().__init__()
         self._labels: dict[bytes, Mapping[str, str]] = {}
         self._index = index or PodIndex({})
+        self._pending = pending
+        self._on_move = on_move  # a pod came to a node, or left one
 
     def put(self, key: Key, obj: PlacedPod) -> None:
         """Add or replace a pod; a pending or finished pod counts on no node and is not kept."""
         meta = obj.metadata
+        if self._pending is not None:
+            if isinstance(obj, PendingPod) and obj.status.phase not in _ENDED:
+                self._pending.put(key, obj)
+            else:
+                self._pending.remove(key)
         if obj.status.phase in _ENDED:
             self._forget(key)
             self._index.gone(key, meta.uid)
@@ -145,6 +158,8 @@ class PodStore(Kept[PodInfo]):
             priority=obj.spec.priority or 0,
         )
         self._index.put(new, old)
+        if new.node_name and (old is None or not old.node_name):
+            self._on_move()
 
     def _interned(self, raw: bytes) -> Mapping[str, str]:
         labels = self._labels.get(raw)
@@ -156,6 +171,8 @@ class PodStore(Kept[PodInfo]):
 
     def remove(self, key: Key) -> None:
         """Remove a pod."""
+        if self._pending is not None:
+            self._pending.remove(key)
         old = self._forget(key)
         self._index.gone(key, old.uid if old else "")
 
@@ -164,6 +181,7 @@ class PodStore(Kept[PodInfo]):
         old = self._objects.pop(key, None)
         if old is not None:
             self._index.remove(old)
+            self._on_move()
         return old
 
 
@@ -188,7 +206,13 @@ class ObjectStore(Kept[T]):
 class ClusterCache:
     """All stores of one cluster; with `reserves`, pods in flight are counted, too."""
 
-    def __init__(self, *, reserves: bool = False, caches: CacheBudget | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        reserves: bool = False,
+        caches: CacheBudget | None = None,
+        pending: PendingPods | None = None,
+    ) -> None:
         self.changes = changes = Changes()
         self.nodes = NodeStore(changes, on_change=lambda key: self.index.node_changed(key))
         self.index = PodIndex(
@@ -197,7 +221,7 @@ class ClusterCache:
             on_change=lambda: changes.note(resources.PODS.name),
             caches=caches,
         )
-        self.pods = PodStore(self.index)
+        self.pods = PodStore(self.index, pending, on_move=changes.stir)
         self.volumes: ObjectStore[PersistentVolume] = ObjectStore(
             lambda: changes.note(resources.PERSISTENT_VOLUMES.name)
         )

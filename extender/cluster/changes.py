@@ -11,6 +11,7 @@ class Changes:
 
     def __init__(self) -> None:
         self._generations: Counter[str] = Counter()
+        self.activity = 0  # grows with everything that makes kube-scheduler ask again
         self._waiting: dict[asyncio.Future[None], Collection[str]] = {}
 
     @property
@@ -21,9 +22,14 @@ class Changes:
     def note(self, resource: str) -> None:
         """Record a change and wake those who wait for it."""
         self._generations[resource] += 1
+        self.activity += 1
         for waiter, resources in self._waiting.items():
             if resource in resources and not waiter.done():
                 waiter.set_result(None)
+
+    def stir(self) -> None:
+        """Record what kube-scheduler reacts to although no verdict changes."""
+        self.activity += 1
 
     def of(self, resources: Collection[str]) -> int:
         """One number for several resources, which changes whenever one of them does."""

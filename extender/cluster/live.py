@@ -12,7 +12,10 @@ from typing import Final
 from extender.cluster import resources
 from extender.cluster.api import ApiServer
 from extender.cluster.cache import ClusterCache
+from extender.cluster.pending import PendingPods
+from extender.cluster.pod_status import Condition, PodStatusWriter
 from extender.cluster.reflector import Reflector
+from extender.cluster.resources import Key
 from extender.cluster.source import State
 from extender.errors import NotSyncedError
 from extender.framework.snapshot import Snapshot
@@ -36,10 +39,13 @@ class LiveSource:
         *,
         max_staleness: float | None = None,
         caches: CacheBudget | None = None,
+        pending: PendingPods | None = None,
         on_restart: Callable[[str, str], None] = lambda _resource, _reason: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.cache = ClusterCache(reserves=True, caches=caches)
+        self.pending = PendingPods() if pending is None else pending
+        self.cache = ClusterCache(reserves=True, caches=caches, pending=self.pending)
+        self._writer = PodStatusWriter(api)
         self._max_staleness = max_staleness
         self._clock = clock
         self._listed = False  # stays True once set
@@ -62,6 +68,7 @@ class LiveSource:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            await self._writer.close()
 
     def snapshot(self) -> Snapshot:
         """The cluster as it is cached now."""
@@ -74,9 +81,18 @@ class LiveSource:
         current = all(map(_CURRENT, self._reflectors))
         return self.cache.snapshot(current=current, pods=self._pods, volumes=self._volumes)
 
+    @property
+    def activity(self) -> int:
+        """Grows with everything seen that makes kube-scheduler ask again about refused pods."""
+        return self.cache.changes.activity
+
     async def changed(self, names: Collection[str], since: int, seconds: float) -> bool:
         """Wait until one of these resources changes after a generation; returns whether one did."""
         return await self.cache.changes.wait(names, since, seconds)
+
+    async def write_condition(self, key: Key, uid: str, condition: Condition) -> None:
+        """Set a condition of a pod; PodGoneError if it is gone, ApiError if it cannot be set."""
+        await self._writer.write(key, uid, condition)
 
     def state(self) -> State:
         """Not ready until everything is listed; a lost API server is only a remark.

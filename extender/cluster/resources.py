@@ -1,6 +1,7 @@
 """The resources that can be watched: their paths, their decoders and the keys of objects."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeVar
 
@@ -8,7 +9,7 @@ import msgspec
 from msgspec import Struct, field
 
 from extender.errors import GarbageError
-from extender.model.core_v1 import Node, PlacedPod
+from extender.model.core_v1 import Node, PendingPod, PlacedPod
 from extender.model.storage_v1 import PersistentVolume, PersistentVolumeClaim, StorageClass
 
 # The annotation of the bookmark that ends a streaming list.
@@ -102,6 +103,35 @@ _MARKS: Final = (b'{"type":"BOOKMARK"', b'{"type":"ERROR"')
 _CHANGES: Final = frozenset({"ADDED", "MODIFIED", "DELETED"})
 
 
+class Detail(Generic[T]):
+    """Decodes some objects a second time, with more of their fields.
+
+    Most objects never need them, and decoding all fields of each takes twice the time.
+    """
+
+    def __init__(self, kind: type[T], needs: Callable[[T], bool]) -> None:
+        self._needs = needs
+        self._page: msgspec.json.Decoder[Page[T]] = msgspec.json.Decoder(Page[kind])  # type: ignore[valid-type]
+        self._event: msgspec.json.Decoder[Event[T]] = msgspec.json.Decoder(Event[kind])  # type: ignore[valid-type]
+
+    def of_page(self, page: Page[T], body: bytes) -> Page[T]:
+        """The page with the details of the objects that need them."""
+        if not any(map(self._needs, page.items or ())):
+            return page
+        with contextlib.suppress(GarbageError):  # what nobody can read has no details
+            detailed = _decoded(self._page, body).items or ()
+            pairs = zip(page.items or (), detailed, strict=True)
+            return Page(page.metadata, [b if self._needs(a) else a for a, b in pairs])
+        return page
+
+    def of_event(self, event: Event[T], line: bytes) -> Event[T]:
+        """The event with the details of its object, if that needs them."""
+        if self._needs(event.object):
+            with contextlib.suppress(GarbageError):
+                return _decoded(self._event, line)
+        return event
+
+
 class Resource(Generic[T]):
     """One resource that the API server lists and watches."""
 
@@ -113,24 +143,29 @@ class Resource(Generic[T]):
         *,
         page: int = 250,
         params: Mapping[str, str] | None = None,
+        detail: "Detail[T] | None" = None,
     ) -> None:
         self.name = name
         self.path = path
         self.page = page  # objects a page; decoding a page blocks the event loop
         self.params = dict(params or {})
+        self._detail = detail
         self._page: msgspec.json.Decoder[Page[T]] = msgspec.json.Decoder(Page[kind])  # type: ignore[valid-type]
         self._event: msgspec.json.Decoder[Event[T]] = msgspec.json.Decoder(Event[kind])  # type: ignore[valid-type]
 
     def decode_page(self, body: bytes) -> Page[T]:
         """One page of a list."""
-        return _decoded(self._page, body)
+        page = _decoded(self._page, body)
+        return page if self._detail is None else self._detail.of_page(page, body)
 
     def decode_event(self, line: bytes) -> Event[T] | Bookmark | Fault:
         """One line of a watch stream."""
         if line.startswith(_MARKS):  # every API server writes the type first
             return _mark(_decoded(_MARK, line))
         event = _decoded(self._event, line)
-        return event if event.type in _CHANGES else _mark(_decoded(_MARK, line))
+        if event.type not in _CHANGES:
+            return _mark(_decoded(_MARK, line))
+        return event if self._detail is None else self._detail.of_event(event, line)
 
 
 def key_of(meta: Meta) -> Key:
@@ -158,6 +193,10 @@ def _decoded(decoder: msgspec.json.Decoder[D], body: bytes) -> D:
         raise GarbageError(f"{exc} in {body[:128]!r}") from exc
 
 
+def _is_pending(pod: PlacedPod) -> bool:
+    return not pod.spec.node_name
+
+
 NODES: Final = Resource("nodes", "/api/v1/nodes", Node, page=100)
 # A finished pod counts on no node; the selector turns its end into a DELETED event.
 PODS: Final = Resource(
@@ -165,6 +204,7 @@ PODS: Final = Resource(
     "/api/v1/pods",
     PlacedPod,
     params={"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"},
+    detail=Detail[PlacedPod](PendingPod, _is_pending),
 )
 PERSISTENT_VOLUMES: Final = Resource(
     "persistentvolumes", "/api/v1/persistentvolumes", PersistentVolume

@@ -8,6 +8,9 @@ from typing import Protocol, runtime_checkable
 
 from extender.cluster import manifests
 from extender.cluster.cache import ClusterCache
+from extender.cluster.pending import PendingPods
+from extender.cluster.pod_status import Condition
+from extender.cluster.resources import Key
 from extender.errors import NoClusterError
 from extender.framework.snapshot import Snapshot
 from extender.match.lru import CacheBudget
@@ -50,8 +53,26 @@ class ClusterSource(Protocol):
 class Watching(Protocol):
     """A source that learns of changes with a delay."""
 
+    @property
+    def pending(self) -> PendingPods:
+        """The pods that wait for a node."""
+        ...
+
+    @property
+    def activity(self) -> int:
+        """Grows with everything seen that makes kube-scheduler ask again about refused pods."""
+        ...
+
+    def snapshot(self) -> Snapshot:
+        """The cluster as it is known now; NotSyncedError if it is not listed yet."""
+        ...
+
     async def changed(self, names: Collection[str], since: int, seconds: float) -> bool:
         """Wait until one of these resources changes after a generation; returns whether one did."""
+        ...
+
+    async def write_condition(self, key: Key, uid: str, condition: Condition) -> None:
+        """Set a condition of a pod; PodGoneError if it is gone, ApiError if it cannot be set."""
         ...
 
 

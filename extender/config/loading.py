@@ -26,6 +26,7 @@ KIND: Final = "ExtenderConfiguration"
 _FILE_BYTES: Final = 1 << 20
 _MAX_BYTES: Final = 1 << 40
 _MAX_WEIGHT: Final = 100
+_MAX_NUDGES: Final = 1_000
 _DEFAULT_LISTEN: Final = Listen()
 _DEFAULT: Final = Config()
 
@@ -46,6 +47,7 @@ PATH_OF_FLAG: Final[Mapping[str, str]] = {
     "--max-staleness": "maxStaleness",
     "--catch-up": "catchUp",
     "--refusals": "refusals",
+    "--nudges-per-second": "nudge.perSecond",
     "--enable-explain": "explain.enabled",
     "--log-format": "logging.format",
     "-v": "logging.verbosity",
@@ -133,6 +135,7 @@ def _config(root: Reader) -> Config:
         refusals=root.value("refusals", _DEFAULT.refusals, reading.one_of("needed", "always")),
         no_execute=root.value("noExecute", _DEFAULT.no_execute, reading.one_of("narrow", "join")),
         catch_up=root.value("catchUp", _DEFAULT.catch_up, reading.duration),
+        nudges_per_second=_nudge(root.section("nudge")),
         max_staleness=root.value("maxStaleness", None, reading.duration),
         explain=_explain(root.section("explain")),
         limits=_limits(root.section("limits")),
@@ -248,6 +251,13 @@ def _limits(section: Reader) -> Limits:
     )
     section.finish()
     return limits
+
+
+def _nudge(section: Reader) -> int:
+    default = _DEFAULT.nudges_per_second
+    per_second = section.value("perSecond", default, reading.integer(0, _MAX_NUDGES))
+    section.finish()
+    return per_second
 
 
 def _explain(section: Reader) -> bool:

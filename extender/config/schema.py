@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from extender import plugins
 from extender.framework.interface import Settings
 from extender.match.cel.cache import ProgramCache
 from extender.match.gates import FeatureGates
@@ -85,6 +86,7 @@ class Config:
     refusals: Literal["needed", "always"] = "needed"
     no_execute: Literal["narrow", "join"] = "narrow"
     catch_up: float = 0.05
+    nudges_per_second: int = 10
     max_staleness: float | None = None
     explain: bool = False
     limits: Limits = field(default_factory=Limits)
@@ -110,3 +112,8 @@ class Config:
             return frozenset(DEFAULT_WEIGHTS)
         named = {name for profile in self.profiles for name in profile.weights}
         return frozenset(named | {"NodeAffinity"})  # reads the annotation of pods of other profiles
+
+    def watched_resources(self) -> frozenset[str]:
+        """What has to be watched; who wakes pods must know which of them wait."""
+        watched = plugins.resources(self.enabled_plugins())
+        return watched | {"pods"} if self.nudges_per_second else watched

@@ -51,6 +51,7 @@ _HELP: Final = {
         "Time to answer an admission review once its body has arrived."
     ),
     "leeway_catch_up": "Total refusals that were held for late news, by what came of it.",
+    "leeway_nudges": "Refused pods that fit by now and were to be woken, by what came of it.",
 }
 
 MAX_PROFILES: Final = 20
@@ -166,6 +167,7 @@ class Metrics:
         )
         self._parse_failures = _tally("leeway_value_parse_failures", "source", "kind")
         self._catch_ups = _tally("leeway_catch_up", "result")
+        self._nudges = _tally("leeway_nudges", "result")
         self.tallies = (
             *self._plugins.tallies(),
             self._requests,
@@ -173,6 +175,7 @@ class Metrics:
             self._request_nodes,
             self._parse_failures,
             self._catch_ups,
+            self._nudges,
         )
         for tally in self.tallies:
             registry.register(tally)
@@ -220,6 +223,19 @@ class Metrics:
     def count_catch_up(self, result: str) -> None:
         """Count what came of holding a refusal."""
         self._catch_ups.add((result,))
+
+    def count_nudge(self, result: str) -> None:
+        """Count what came of a pod that fits by now."""
+        self._nudges.add((result,))
+
+    def watch_waiting(self, count: Callable[[], int]) -> None:
+        """Export how many pods wait because no node passes."""
+        gauge = Gauge(
+            "leeway_waiting_pods",
+            "Pods that Leeway refused on every node and that still wait.",
+            registry=self.registry,
+        )
+        gauge.set_function(count)
 
 
 def _tally(name: str, *labels: str) -> CounterTally:

@@ -193,3 +193,49 @@ class PlacedPod(Struct, frozen=True, gc=False):
     metadata: PlacedPodMeta
     spec: PlacedPodSpec = field(default_factory=PlacedPodSpec)
     status: PlacedPodStatus = field(default_factory=PlacedPodStatus)
+
+
+class PodCondition(Struct, frozen=True, gc=False, rename="camel"):
+    """One thing that is said of a pod, and since when."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str | None = None
+
+
+class SchedulingGate(Struct, frozen=True, gc=False):
+    """Somebody who does not want the pod scheduled yet."""
+
+
+class PendingPodMeta(PlacedPodMeta, frozen=True, gc=False, rename="camel"):
+    """The same with the annotations."""
+
+    annotations: dict[str, str] | None = None
+
+
+class PendingPodSpec(PlacedPodSpec, frozen=True, gc=False, rename="camel"):
+    """The same with what the pod asks of a node."""
+
+    scheduler_name: str = ""
+    node_selector: dict[str, str] | None = None
+    affinity: Affinity | None = None
+    tolerations: tuple[Toleration, ...] | None = None
+    topology_spread_constraints: tuple[TopologySpreadConstraint, ...] | None = None
+    volumes: tuple[Volume, ...] | None = None
+    scheduling_gates: tuple[SchedulingGate, ...] | None = None
+
+
+class PendingPodStatus(PlacedPodStatus, frozen=True, gc=False, rename="camel"):
+    """The same with what is said of the pod."""
+
+    conditions: tuple[PodCondition, ...] | None = None
+
+
+class PendingPod(PlacedPod, frozen=True, gc=False):
+    """A pod from the watch that has no node yet: what it requires, too."""
+
+    metadata: PendingPodMeta
+    spec: PendingPodSpec = field(default_factory=PendingPodSpec)
+    status: PendingPodStatus = field(default_factory=PendingPodStatus)

@@ -29,20 +29,39 @@ class Descriptor:
     weight: int = 0  # in-tree's default; 0: it does not score
     resources: frozenset[str] = _NODES  # what it reads from the cluster
     gates: tuple[str, ...] = ()  # the feature gates that change its verdicts
+    reasons: tuple[str, ...] = ()  # what its refusals are recognised by in a message
 
 
 # In the order in which they judge, whatever the order of the configuration.
 PLUGINS: Final = (
-    Descriptor("NodeUnschedulable", NodeUnschedulable, gates=_TOLERATION_GATES),
     Descriptor(
-        "TaintToleration", TaintToleration, TaintToleration, weight=3, gates=_TOLERATION_GATES
+        "NodeUnschedulable",
+        NodeUnschedulable,
+        gates=_TOLERATION_GATES,
+        reasons=("node(s) were unschedulable",),
     ),
-    Descriptor("NodeAffinity", NodeAffinity, NodeAffinity, weight=2, gates=(SEMVER_GATE,)),
+    Descriptor(
+        "TaintToleration",
+        TaintToleration,
+        TaintToleration,
+        weight=3,
+        gates=_TOLERATION_GATES,
+        reasons=("node(s) had untolerated taint", "node(s) had NoExecute taint"),
+    ),
+    Descriptor(
+        "NodeAffinity",
+        NodeAffinity,
+        NodeAffinity,
+        weight=2,
+        gates=(SEMVER_GATE,),
+        reasons=("node(s) didn't match Pod's node affinity/selector",),
+    ),
     Descriptor(
         "VolumeBinding",
         VolumeBinding,
         resources=_NODES | {"persistentvolumes", "persistentvolumeclaims", "storageclasses"},
         gates=(SEMVER_GATE,),
+        reasons=("persistentvolume", "PersistentVolume", "pvc(s)", "PVC "),
     ),
     Descriptor(
         "PodTopologySpread",
@@ -51,6 +70,7 @@ PLUGINS: Final = (
         weight=2,
         resources=_NODES | {"pods"},
         gates=(*_TOLERATION_GATES, INCLUSION_GATE),
+        reasons=("pod topology spread constraints",),
     ),
 )
 # Every name that a configuration may use, with its default weight.
@@ -80,3 +100,8 @@ def foreign_profile(settings: Settings) -> Profile:
 def resources(names: Collection[str]) -> frozenset[str]:
     """What these plugins need watched in the cluster."""
     return frozenset[str]().union(*(each.resources for each in PLUGINS if each.name in names))
+
+
+def is_reason_in(message: str) -> bool:
+    """Whether a message of kube-scheduler has a reason that one of the plugins gives."""
+    return any(reason in message for each in PLUGINS for reason in each.reasons)

@@ -1,10 +1,10 @@
-"""Holds a total refusal for news that may be on its way.
+"""Holds a total refusal for news that is on its way.
 
-kube-scheduler hears of a change when we do, asks within milliseconds, and does not ask again
-about a pod that was refused from an older view before the next event, which may be minutes
-away. So before no node at all passes, we wait a moment for what the refusal depends on to
-change, and judge again. A pod that only has to know where another one went waits longer for it:
-the other was placed, and will be seen on its node any moment.
+kube-scheduler hears of a change when we do, and asks within milliseconds. If it asks again about
+a refused pod and we have seen nothing happen since, the news has not reached us yet. So we wait
+a moment for what the refusal depends on to change, and judge again. This only saves time: a pod
+that is refused too early all the same is woken later (`nudges.py`). A pod that only has to know
+where another one went waits longer: the other was placed, and will be seen on its node any moment.
 """
 
 import time
@@ -67,6 +67,8 @@ class RefusalHold:
         Asked apart, because next to all answers are not held and nobody should wait for that.
         """
         if answer.generation is None or answer.passed or not answer.nodes:
+            return None
+        if not answer.unsettled and not answer.expects_news:
             return None
         allowance = self._in_flight if answer.unsettled else self._news
         if self._source is None or not allowance.seconds:

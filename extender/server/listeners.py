@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from extender.cluster.source import ClusterSource
+from extender.cluster.source import ClusterSource, Watching
 from extender.config.schema import Address, Config
 from extender.errors import ConfigError
 from extender.match.lru import CacheBudget
@@ -19,6 +19,7 @@ from extender.server.call_log import CallLog
 from extender.server.connection import KEEP_ALIVE_SECONDS, LINGER_SECONDS
 from extender.server.explain import ExplainDoor
 from extender.server.hold import RefusalHold
+from extender.server.nudges import Nudges
 from extender.server.ops import ops_app
 from extender.server.scheduler import SchedulerDoor
 from extender.server.status import Callers, Readiness
@@ -82,7 +83,11 @@ class Server:
         self._admission = AdmissionDoor(
             profiles.settings, self._compiling, limits=config.limits, metrics=metrics
         )
-        readiness = Readiness({"cluster": self._check_cluster, "shutdown": self._check_shutdown})
+        checks = {"cluster": self._check_cluster, "shutdown": self._check_shutdown}
+        self._nudges = _nudges(context, source, metrics, config)
+        if self._nudges is not None:
+            checks["nudges"] = self._check_nudges
+        readiness = Readiness(checks)
         self._explain = ExplainDoor(config, source) if config.explain else None
         self._ops = ops_app(
             readiness,
@@ -103,8 +108,10 @@ class Server:
                 stack.enter_context(self._explain.running())
             await stack.enter_async_context(self._source.running())
             listening = await self._listen(stack)
-            for watching in (self._watch_tls(), self._door.watch_time()):
-                stack.callback(asyncio.create_task(watching).cancel)
+            tasks = [self._watch_tls(), self._door.watch_time()]
+            tasks += [self._nudges.run()] if self._nudges else []
+            for task in tasks:
+                stack.callback(asyncio.create_task(task).cancel)
             yield listening
             await self._drain()
 
@@ -164,8 +171,22 @@ class Server:
         state = self._source.state()
         return state.problem, state.remark
 
+    def _check_nudges(self) -> tuple[str | None, str]:
+        return None, self._nudges.remark() if self._nudges else ""
+
     def _check_shutdown(self) -> tuple[str | None, str]:
         return ("draining", "") if self._door.draining else (None, "")
+
+
+def _nudges(
+    context: Context, source: ClusterSource, metrics: Metrics, config: Config
+) -> Nudges | None:
+    """Looks after waiting pods where changes are seen."""
+    if context.waiting is None or not isinstance(source, Watching):
+        return None
+    metrics.watch_waiting(context.waiting.__len__)
+    per_second = config.nudges_per_second
+    return Nudges(context, source, context.waiting, metrics, per_second=per_second)
 
 
 def _keep_freed_memory() -> None:

@@ -21,6 +21,7 @@ class Answer(Struct, frozen=True, gc=False):
     resources: frozenset[str] = frozenset()
     generation: int | None = None
     unsettled: bool = False  # only pods in flight stand in the way
+    expects_news: bool = False  # kube-scheduler knows something that we do not know yet
 
     @property
     def body(self) -> bytes:

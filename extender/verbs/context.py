@@ -2,13 +2,14 @@
 
 from time import perf_counter
 
-from extender.cluster.source import ClusterSource
+from extender.cluster.source import ClusterSource, Watching
 from extender.errors import NoClusterError, NotSyncedError
 from extender.framework.runner import Runner
 from extender.framework.snapshot import Interner, Snapshot
 from extender.model.core_v1 import Pod
 from extender.verbs.cel_budget import CelBudget
 from extender.verbs.profiles import Profiles
+from extender.verbs.waiting import WaitingPods
 from extender.wire import requests
 from extender.wire.answers import Refusals
 from extender.wire.extender_v1 import FilterArgs
@@ -29,6 +30,12 @@ class Context:
         self.cel = CelBudget(profiles.settings)
         self.runner = Runner(caches, clock=perf_counter)
         self.known = KnownNodes(caches)
+        # Where nothing changes by itself, nobody waits for it.
+        self.waiting = (
+            WaitingPods(source, is_configured=profiles.configured)
+            if isinstance(source, Watching)
+            else None
+        )
         # One for all requests: nodes with the same taints share what is remembered of them.
         self._interner = Interner()
 

@@ -19,6 +19,7 @@ from extender.wire.node_stream import Body
 
 CUT_OFF: Final = "no node passes as the cluster last was, and the API server is out of reach"
 IN_FLIGHT: Final = "no node passes until it is known where a pod in flight went"
+TOO_LARGE: Final = "no node passes now, and the rules of the pod are too large to be looked after"
 # Plugins that may refuse the pod for what the cluster has, whatever the node.
 _BY_CLUSTER: Final = frozenset({"VolumeBinding"})
 
@@ -56,9 +57,8 @@ def _concluded(
     if not error and unsettled:
         # Nobody tells kube-scheduler when it becomes known, but it retries an error by itself.
         error = IN_FLIGHT
-    elif not error and resources and not snapshot.current:
-        # From a view that may be outdated an error is retried by itself, a refusal is not.
-        error = CUT_OFF
+    elif not error and resources:
+        error = _premature(context, args, snapshot)
     if error:
         pieces: answers.Pieces = (extender_v1.encode_filter_error(args.mode, error),)
     else:
@@ -78,7 +78,27 @@ def _concluded(
         resources,
         snapshot.generation_of(resources) if resources else None,
         unsettled,
+        _waits(context, args, snapshot, count if resources and not error else 0),
     )
+
+
+def _premature(context: Context, args: FilterArgs, snapshot: Snapshot) -> str:
+    """Why a refusal would be the last word although it must not be: an Error is retried."""
+    if not snapshot.current:
+        return CUT_OFF
+    waiting = context.waiting
+    return TOO_LARGE if waiting is not None and waiting.is_too_large(args.pod) else ""
+
+
+def _waits(context: Context, args: FilterArgs, snapshot: Snapshot, refused: int) -> bool:
+    """Note whether the pod waits for a change, refused by so many nodes; whether one is due."""
+    if context.waiting is None:
+        return False
+    if not refused:
+        context.waiting.forget(args.pod)
+        return False
+    is_nodes = args.mode == "nodes"
+    return context.waiting.refused(args.pod, snapshot, refused, carries_nodes=is_nodes)
 
 
 def _resources(args: FilterArgs, result: FilterResult) -> frozenset[str]:

@@ -34,6 +34,7 @@ featureGates: {{ toJson . }}
 reasons: {{ .Values.leeway.reasons }}
 refusals: {{ .Values.leeway.refusals }}
 noExecute: {{ .Values.leeway.noExecute }}
+nudge: {perSecond: {{ .Values.leeway.nudgesPerSecond }}}
 {{- if .Values.leeway.explain.enabled }}
 explain: {enabled: true}
 {{- end }}
