@@ -213,7 +213,7 @@ async def test_an_old_server(cluster: ScriptedServer, tmp_path: Path) -> None:
     cluster.minor = "31"
     manifest = tmp_path / "pod.yaml"
     text = rendering.STATIC_POD.read_text(encoding="utf-8")
-    manifest.write_text(text.replace(":v1.36.3", "").replace("SchedulerPopFromBackoffQ=false", ""))
+    manifest.write_text(text.replace(":v1.36.3", ""))
     ended = await asked(cluster, tmp_path, str(manifest), "-o", "json")
 
     assert [p["check"] for p in json.loads(ended.out)["problems"]] == ["queueing-hints"]

@@ -166,8 +166,8 @@ def test_the_chart_refuses(values: dict[str, str], words: str) -> None:
         ("v1.28.15", ["SchedulerQueueingHints=true"]),
         ("v1.31.9-gke.100", ["SchedulerQueueingHints=true"]),
         ("v1.32.0", []),
-        ("v1.33.1-eks-1", ["SchedulerPopFromBackoffQ=false"]),
-        ("v1.36.3", ["SchedulerPopFromBackoffQ=false"]),
+        ("v1.33.1-eks-1", []),
+        ("v1.36.3", []),
     ],
 )
 def test_the_gates_are_those_that_the_version_knows(version: str, gates: list[str]) -> None:
@@ -317,10 +317,10 @@ def test_trap_6_refused_pods_back_off_and_soft_taints_weigh_as_in_tree(
     assert extender["weight"] == plugins.DEFAULT_WEIGHTS["TaintToleration"]
 
 
-def test_trap_6_no_pod_leaves_its_back_off_early(render: Render) -> None:
+def test_trap_6_a_pod_that_is_woken_need_not_wait_for_its_back_off(render: Render) -> None:
     arguments = rendering.container(render(SECOND_SCHEDULER), "kube-scheduler")["args"]
 
-    assert "--feature-gates=SchedulerPopFromBackoffQ=false" in arguments
+    assert not [each for each in arguments if "SchedulerPopFromBackoffQ" in each]
 
 
 def test_trap_7_the_lease_is_its_own_and_allowed(objects: list[JSON], config: JSON) -> None:
@@ -596,7 +596,6 @@ def test_the_static_pod_keeps_out_of_the_way_of_the_clusters_scheduler(static_po
     sidecar = rendering.container(from_overlay(SECOND_SCHEDULER), "kube-scheduler")
 
     assert "--secure-port=10269" in scheduler["args"]
-    assert "--feature-gates=SchedulerPopFromBackoffQ=false" in scheduler["args"]
     assert scheduler["image"] == sidecar["image"]
     assert scheduler["securityContext"] == sidecar["securityContext"]
     assert {scheduler[probe]["httpGet"]["port"] for probe in ("startupProbe", "livenessProbe")} == {

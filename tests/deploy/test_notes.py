@@ -37,6 +37,6 @@ def test_the_installation_page_shows_the_notes_of_the_chart(tmp_path: Path) -> N
 def test_only_a_service_without_a_scheduler_says_how_to_start_one(
     tmp_path: Path, mode: str
 ) -> None:
-    asked = "--feature-gates=SchedulerPopFromBackoffQ=false" in notes(tmp_path, mode)
+    asked = "Start kube-scheduler with it." in notes(tmp_path, mode)
 
     assert asked == (mode == rendering.EXTENDER_SERVICE)

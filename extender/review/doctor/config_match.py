@@ -31,14 +31,14 @@ def check_ours(origin: str, ours: Config) -> Iterator[Problem]:
             " controller manager and kubelet read spec.tolerations only",
             "set it to narrow",
         )
-    if not ours.catch_up:
+    if not ours.nudges_per_second:
         yield Problem(
             "warning",
-            "catch-up",
-            f"{origin}: catchUp",
+            "nudge-off",
+            f"{origin}: nudge.perSecond",
             "a pod that is refused from a view a moment too old is not asked about again before"
-            " the next event",
-            "set it to 50ms",
+            " the next event, and Leeway does not wake it",
+            "set it to 10",
         )
 
 

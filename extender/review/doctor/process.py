@@ -49,16 +49,19 @@ def check_process(process: SchedulerProcess, version: tuple[int, int] | None) ->
     if version is not None and version < _POP_SINCE:
         if pops is not None:
             yield _unknown_gate(where, POP_GATE, version)
+        if version == _PROMPT_SINCE:
+            yield _no_pop(where)
         if version < _PROMPT_SINCE and not (hints and version >= _HINTS_SINCE):
             yield _slow_retries(where, version)
-    elif pops is not False:
+    elif pops is False:
         yield Problem(
-            "warning",
+            "info",
             "pop-from-backoff",
             where,
-            "an idle scheduler takes refused pods out of their back-off and asks about them again"
-            " at once",
-            f"add {POP_GATE}=false",
+            "a pod that was refused too early waits for the end of its back-off, although Leeway"
+            " wakes it: up to podMaxBackoffSeconds",
+            f"remove {POP_GATE}=false; an idle scheduler then asks about all refused pods at"
+            " every event",
         )
 
 
@@ -70,6 +73,17 @@ def _unknown_gate(where: str, gate: str, version: tuple[int, int]) -> Problem:
         f"kube-scheduler {version[0]}.{version[1]} does not know {gate}, and an unknown gate ends"
         " it at its start",
         f"remove {gate}, which exists from 1.33 on",
+    )
+
+
+def _no_pop(where: str) -> Problem:
+    return Problem(
+        "info",
+        "pop-from-backoff",
+        where,
+        "kube-scheduler 1.32 cannot end a back-off early: a pod that was refused too early waits"
+        " for up to podMaxBackoffSeconds, although Leeway wakes it",
+        "use Kubernetes 1.33 or newer where that is too long",
     )
 
 

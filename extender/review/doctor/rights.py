@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from extender import plugins
 from extender.cluster.access_reviews import Access
 from extender.config.schema import Config
 from extender.review.doctor.problems import Problem
@@ -12,14 +11,18 @@ from extender.review.doctor.scheduler import SchedulerConfiguration
 _VERBS: Final = ("get", "list", "watch")
 _GROUPS: Final = {"storageclasses": "storage.k8s.io"}
 _LEASES: Final = "coordination.k8s.io"
+# Everything works without it, but nobody heals a refusal that came too early.
+WAKE: Final = Access("patch", "pods", subresource="status")
 
 
 def needed(ours: Config | None) -> Iterator[Access]:
     """The rights that `leeway serve` needs with this configuration."""
-    enabled = (ours or Config()).enabled_plugins()
-    for resource in sorted(plugins.resources(enabled)):
+    config = ours or Config()
+    for resource in sorted(config.watched_resources()):
         for verb in _VERBS:
             yield Access(verb, resource, _GROUPS.get(resource, ""))
+    if config.nudges_per_second:
+        yield WAKE
 
 
 def needed_by_scheduler(theirs: SchedulerConfiguration) -> Iterator[Access]:
@@ -54,6 +57,16 @@ def check(refused: Iterable[Access], user: str) -> Iterator[Problem]:
     """A problem for each resource that Leeway lacks rights for."""
     missing: dict[tuple[str, str], list[str]] = {}
     for access in refused:
+        if access == WAKE:
+            yield Problem(
+                "warning",
+                "nudge-rights",
+                str(access),
+                f"{user or 'the one who asks'} may not do it, so Leeway cannot wake a pod that it"
+                " refused too early: it may stay Pending for minutes although a node fits",
+                "allow it, as in deploy/kustomize/base/rbac.yaml, or set nudge.perSecond to 0",
+            )
+            continue
         missing.setdefault((access.resource, access.group), []).append(access.verb)
     for (resource, group), verbs in missing.items():
         yield Problem(

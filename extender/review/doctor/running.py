@@ -11,6 +11,7 @@ from extender.review.doctor.problems import Problem
 from extender.review.doctor.scheduler import SchedulerConfiguration
 
 _NO_CLUSTER: Final = "no cluster source"
+_FAILING: Final = "failing: "
 # The user agent of kube-scheduler's extender client is only Go's default.
 _CALLERS: Final = ("kube-scheduler", "Go-http-client")
 
@@ -48,6 +49,7 @@ def check(where: str, *, ready: bool, report: str, status: Status) -> Iterator[P
                 why,
                 "docs/operations.md says what to do; until then filter answers with an error",
             )
+    yield from _nudges(where, report)
     if status.version != __version__:
         yield Problem(
             "info",
@@ -57,6 +59,20 @@ def check(where: str, *, ready: bool, report: str, status: Status) -> Iterator[P
             "use the same version",
         )
     yield from _callers(where, status)
+
+
+def _nudges(where: str, report: str) -> Iterator[Problem]:
+    """The line below the check of that name says whether pods can be woken."""
+    _, _, rest = report.partition("[+]nudges ok\n")
+    line = rest.partition("\n")[0].strip()
+    if line.startswith(_FAILING):
+        yield Problem(
+            "warning",
+            "nudges",
+            f"{where}/readyz: nudges",
+            f"Leeway cannot wake a pod that it refused too early: {line.removeprefix(_FAILING)}",
+            "allow patch on pods/status, as in deploy/kustomize/base/rbac.yaml",
+        )
 
 
 def check_mode(where: str, status: Status, config: SchedulerConfiguration) -> Iterator[Problem]:

@@ -446,9 +446,9 @@ TRAPS = [
     ),
     pytest.param(
         STATIC,
-        argument(GATE, "--v=2"),
-        [warning("pop-from-backoff", GATES)],
-        id="SchedulerPopFromBackoffQ is on",
+        argument("--secure-port=10269", GATE),
+        [("info", "pop-from-backoff", GATES)],
+        id="SchedulerPopFromBackoffQ is off",
     ),
     pytest.param(
         STATIC,
@@ -562,12 +562,13 @@ def test_traps_of_loopback(kind: str, breaks: Break, expected: list[tuple[str, s
 @pytest.mark.parametrize(
     ("version", "gates", "checks"),
     [
-        pytest.param((1, 36), "SchedulerPopFromBackoffQ=false", [], id="1.36"),
-        pytest.param((1, 32), "", [], id="1.32 needs nothing"),
+        pytest.param((1, 36), "", [], id="1.36"),
+        pytest.param((1, 36), "SchedulerPopFromBackoffQ=false", ["pop-from-backoff"], id="off"),
+        pytest.param((1, 32), "", ["pop-from-backoff"], id="1.32 has no such gate"),
         pytest.param((1, 31), "", ["queueing-hints"], id="1.31 without hints"),
         pytest.param((1, 31), "SchedulerQueueingHints=true", [], id="1.31 with hints"),
         pytest.param((1, 27), "SchedulerQueueingHints=true", ["queueing-hints"], id="1.27"),
-        pytest.param(None, "", ["pop-from-backoff"], id="a version that nobody tells"),
+        pytest.param(None, "", [], id="a version that nobody tells"),
     ],
 )
 def test_by_the_version_of_the_server(

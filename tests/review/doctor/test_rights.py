@@ -20,13 +20,20 @@ def test_what_is_needed_is_what_the_shipped_role_allows() -> None:
         for group in rule["apiGroups"]
     }
 
-    assert {(a.verb, a.resource, a.group) for a in rights.needed(None)} == allowed
+    needed = {
+        (a.verb, f"{a.resource}/{a.subresource}".rstrip("/"), a.group) for a in rights.needed(None)
+    }
+    assert needed == allowed
 
 
 def test_fewer_plugins_need_less() -> None:
-    ours = Config(profiles=(ProfileConfig("x", {"TaintToleration": 3}),))
+    profiles = (ProfileConfig("x", {"TaintToleration": 3}),)
+    waking, silent = (Config(profiles=profiles, nudges_per_second=rate) for rate in (1, 0))
 
-    assert {access.resource for access in rights.needed(ours)} == {"nodes"}
+    assert {access.resource for access in rights.needed(silent)} == {"nodes"}
+    assert {str(access) for access in rights.needed(waking)} - {
+        str(access) for access in rights.needed(silent)
+    } == {"get pods", "list pods", "watch pods", "patch pods/status"}
 
 
 def test_what_a_second_scheduler_needs() -> None:
@@ -50,6 +57,13 @@ def test_what_the_scheduler_may_not_do() -> None:
     (problem,) = rights.check_scheduler([Access("list", "nodes")], "jane")
 
     assert (problem.check, problem.where) == ("scheduler-rights", "list nodes")
+
+
+def test_who_may_not_wake_pods_is_told_which_verb_is_missing() -> None:
+    (problem,) = rights.check([rights.WAKE], "jane")
+
+    assert (problem.severity, problem.check) == ("warning", "nudge-rights")
+    assert problem.where == "patch pods/status"
 
 
 def test_what_is_missing_is_told_by_resource() -> None:

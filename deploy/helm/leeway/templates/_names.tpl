@@ -45,13 +45,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- $version -}}
 {{- end -}}
 
-{{/* The gates for prompt but bounded retries, by version: a scheduler with an unknown gate does not start. */}}
+{{/* The gates for prompt retries, by version: a scheduler with an unknown gate does not start. */}}
 {{- define "leeway.schedulerGates" -}}
 {{- $version := include "leeway.schedulerVersion" . -}}
 {{- $own := dict -}}
-{{- if semverCompare ">=1.33.0-0" $version -}}
-{{- $_ := set $own "SchedulerPopFromBackoffQ" false -}}
-{{- end -}}
 {{- if semverCompare "<1.32.0-0" $version -}}
 {{- $_ := set $own "SchedulerQueueingHints" true -}}
 {{- end -}}
