@@ -24,6 +24,10 @@ _HELP: Final = {
         "how long a refusal of all nodes waits for the watch (50ms; 0: off)",
     ),
 }
+_COUNTS: Final = {
+    "--max-request-bytes": "maximum size of a request body (134217728)",
+    "--nudges-per-second": "wake at most this many refused pods a second that fit by now (10)",
+}
 _BOOLEANS: Final = {"true": True, "false": False}
 
 
@@ -50,25 +54,13 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         parser,
         "read the cluster from manifests: files or folders of YAML or JSON; SIGHUP reloads",
     )
-    parser.add_argument(
-        "--max-request-bytes",
-        dest="--max-request-bytes",
-        type=int,
-        metavar="N",
-        help="maximum size of a request body (134217728)",
-    )
+    for flag, text in _COUNTS.items():
+        parser.add_argument(flag, dest=flag, type=int, metavar="N", help=text)
     parser.add_argument(
         "--refusals",
         dest="--refusals",
         choices=["needed", "always"],
         help="when to name refused nodes: only if no node passes, or always (needed)",
-    )
-    parser.add_argument(
-        "--nudges-per-second",
-        dest="--nudges-per-second",
-        type=int,
-        metavar="N",
-        help="wake at most this many refused pods a second that fit by now (10; 0: off)",
     )
     parser.add_argument(
         "--enable-explain",

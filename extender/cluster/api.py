@@ -200,8 +200,9 @@ class Connection:
         body: object = None,
         headers: Mapping[str, str] = _NO_HEADERS,
         *,
-        seconds: float = LIST_READ_SECONDS,
+        seconds: float | None = None,
     ) -> bytes:
+        seconds = seconds or LIST_READ_SECONDS
         try:
             async with self._request(path, params, seconds, method, body, headers) as response:
                 return await response.read()

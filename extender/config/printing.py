@@ -30,6 +30,7 @@ def to_document(config: Config) -> dict[str, Plain]:
         "refusals": config.refusals,
         "noExecute": config.no_execute,
         "catchUp": _duration_text(config.catch_up),
+        "nudge": {"perSecond": config.nudges_per_second},
         **(
             {}
             if config.max_staleness is None

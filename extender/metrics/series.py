@@ -183,6 +183,11 @@ class Metrics:
         self.cel_compile_seconds = seconds("leeway_cel_compile_seconds")
         self.admissions = counter("leeway_admission_requests", "kind", "allowed", "code")
         self.admission_seconds = seconds("leeway_admission_request_duration_seconds")
+        self.waiting_pods = Gauge(
+            "leeway_waiting_pods",
+            "Pods that Leeway refused on every node and that still wait.",
+            registry=registry,
+        )
         self._profiles: set[str] = set()
         _build_info(registry)
 
@@ -227,15 +232,6 @@ class Metrics:
     def count_nudge(self, result: str) -> None:
         """Count what came of a pod that fits by now."""
         self._nudges.add((result,))
-
-    def watch_waiting(self, count: Callable[[], int]) -> None:
-        """Export how many pods wait because no node passes."""
-        gauge = Gauge(
-            "leeway_waiting_pods",
-            "Pods that Leeway refused on every node and that still wait.",
-            registry=self.registry,
-        )
-        gauge.set_function(count)
 
 
 def _tally(name: str, *labels: str) -> CounterTally:

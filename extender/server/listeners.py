@@ -83,14 +83,10 @@ class Server:
         self._admission = AdmissionDoor(
             profiles.settings, self._compiling, limits=config.limits, metrics=metrics
         )
-        checks = {"cluster": self._check_cluster, "shutdown": self._check_shutdown}
         self._nudges = _nudges(context, source, metrics, config)
-        if self._nudges is not None:
-            checks["nudges"] = self._check_nudges
-        readiness = Readiness(checks)
         self._explain = ExplainDoor(config, source) if config.explain else None
         self._ops = ops_app(
-            readiness,
+            self._readiness(),
             registry=metrics.registry,
             callers=callers,
             source=source,
@@ -167,6 +163,12 @@ class Server:
                 if tls is not None:
                     tls.reload_if_changed()
 
+    def _readiness(self) -> Readiness:
+        checks = {"cluster": self._check_cluster, "shutdown": self._check_shutdown}
+        if self._nudges is not None:
+            checks["nudges"] = self._check_nudges
+        return Readiness(checks)
+
     def _check_cluster(self) -> tuple[str | None, str]:
         state = self._source.state()
         return state.problem, state.remark
@@ -184,7 +186,7 @@ def _nudges(
     """Looks after waiting pods where changes are seen."""
     if context.waiting is None or not isinstance(source, Watching):
         return None
-    metrics.watch_waiting(context.waiting.__len__)
+    metrics.waiting_pods.set_function(context.waiting.__len__)
     per_second = config.nudges_per_second
     return Nudges(context, source, context.waiting, metrics, per_second=per_second)
 

@@ -83,8 +83,8 @@ class Nudges:
         self._condition = context.profiles.settings.annotation_prefix + SCHEDULABLE
         self._queue: dict[str, _Queued] = {}
         self._withdrawals: dict[str, WaitingPod] = {}
-        self._has_work = asyncio.Event()
-        self._next_at = 0.0
+        self._queued = asyncio.Event()
+        self.next_at = 0.0  # when the next patch may be sent
         self._backoff = FIRST_BACKOFF
         self._problem = ""
 
@@ -136,8 +136,8 @@ class Nudges:
                 await asyncio.sleep(0)
             if self._waiting.checked(pod, fits=fits[id(pod.rules)]):
                 self._withdrawals[pod.key] = pod
-                self._has_work.set()
-        return again or more
+                self._queued.set()
+        return again or more or bool(found)
 
     async def _judge(self, due: Due) -> None:
         snapshot = self._source.snapshot()
@@ -173,19 +173,24 @@ class Nudges:
             raise PluginError("the expressions take more than one call may do") from exc
 
     def _enqueue(self, pod: WaitingPod, due: Due) -> None:
-        if pod.key not in self._queue and (self._queue or self._clock() < self._next_at):
+        if pod.key not in self._queue and (self._queue or self._clock() < self.next_at):
             self._metrics.count_nudge("limited")
         self._queue[pod.key] = _Queued(pod, due, self._waiting.is_own(pod))
-        self._has_work.set()
+        self._queued.set()
 
     # How they are woken.
 
+    @property
+    def has_work(self) -> bool:
+        """Whether something is to be written."""
+        return bool(self._queue or self._withdrawals)
+
     async def _send_on(self) -> None:
-        await self._has_work.wait()
-        await asyncio.sleep(max(0.0, self._next_at - self._clock()))
+        await self._queued.wait()
+        await asyncio.sleep(max(0.0, self.next_at - self._clock()))
         await self.send()
-        if not self._queue and not self._withdrawals:
-            self._has_work.clear()
+        if not self.has_work:
+            self._queued.clear()
 
     async def send(self) -> None:
         """Wake one pod: one that we refused if there is any, then others."""
@@ -221,7 +226,7 @@ class Nudges:
             self._metrics.count_nudge(result)
 
     async def _write(self, pod: WaitingPod, status: str, reason: str, message: str) -> Result:
-        self._next_at = self._clock() + 1 / self._per_second
+        self.next_at = self._clock() + 1 / self._per_second
         since = datetime.fromtimestamp(self._now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         condition = Condition(self._condition, status, reason, message, since)
         try:
@@ -240,7 +245,7 @@ class Nudges:
             log.warning("a waiting pod cannot be woken: %s", exc)
         self._problem = str(exc)
         if exc.status not in _OF_ONE_POD:
-            self._next_at = self._clock() + self._backoff
+            self.next_at = self._clock() + self._backoff
             self._backoff = min(2 * self._backoff, LONGEST_BACKOFF)
 
 

@@ -67,6 +67,7 @@ def _concluded(
         let_pass = result.passed and not error
         passing = snapshot.table.passing_of(batch.table, batch.candidates) if let_pass else None
         snapshot.pods.answered(args.pod, passing, waits=unsettled)
+    is_awaited = _waits(context, args, snapshot, count if resources and not error else 0)
     return Answer(
         pieces,
         args.pod,
@@ -78,7 +79,7 @@ def _concluded(
         resources,
         snapshot.generation_of(resources) if resources else None,
         unsettled,
-        _waits(context, args, snapshot, count if resources and not error else 0),
+        is_awaited or result.unknown > 0,  # a node that we do not know yet is about to come
     )
 
 

@@ -219,6 +219,16 @@ async def test_an_old_server(cluster: ScriptedServer, tmp_path: Path) -> None:
     assert [p["check"] for p in json.loads(ended.out)["problems"]] == ["queueing-hints"]
 
 
+async def test_who_may_not_wake_pods_is_warned(cluster: ScriptedServer, tmp_path: Path) -> None:
+    cluster.forbidden = {("patch pods", "")}
+    ended = await asked(cluster, tmp_path, *MAPS, "-o", "json")
+
+    assert ended.code == 3
+    assert [(p["check"], p["where"]) for p in json.loads(ended.out)["problems"]] == [
+        ("nudge-rights", "patch pods/status")
+    ]
+
+
 async def test_a_version_that_nobody_may_ask_for_is_no_fault(
     cluster: ScriptedServer, tmp_path: Path
 ) -> None:

@@ -138,6 +138,16 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
+class Patch:
+    """A patch that came, and over which connection."""
+
+    path: str
+    content_type: str
+    body: JSON
+    peer: object
+
+
+@dataclass(frozen=True, slots=True)
 class _Change:
     version: int
     resource: str
@@ -180,6 +190,8 @@ class ScriptedServer:
         self.minor = "36"
         # What may not be done, as `verb resource`, by whom.
         self.forbidden: set[tuple[str, str]] = set()
+        self.patches: list[Patch] = []
+        self._of_patches: deque[Answer] = deque()
         self.reviews: list[JSON] = []
         self._version = 100
         self._oldest = 0  # a watch can go on from here
@@ -237,6 +249,10 @@ class ScriptedServer:
         """What happens to the next streams."""
         self._of_watches[resource].extend(faults)
 
+    def on_patch(self, *faults: Answer) -> None:
+        """What happens to the next patches."""
+        self._of_patches.extend(faults)
+
     def disturb(self, resource: str, *steps: Step) -> None:
         """What happens to the streams of a resource, now."""
         for stream in self._streams:
@@ -274,6 +290,7 @@ class ScriptedServer:
         app.router.add_get("/version", self._tell_version)
         app.router.add_get("/api/v1/namespaces/{namespace}/configmaps/{name}", self._config_map)
         app.router.add_get("/api/v1/namespaces/{namespace}/pods/{name}", self._pod)
+        app.router.add_patch("/api/v1/namespaces/{namespace}/pods/{name}/status", self._patch)
         app.router.add_post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", self._review)
         self._tls = tls
         self._runner = web.AppRunner(
@@ -325,6 +342,26 @@ class ScriptedServer:
         key = key_of(request.match_info["name"], request.match_info["namespace"])
         found = self.objects["pods"].get(key)
         return _status(404, f"pods {key} not found") if found is None else web.json_response(found)
+
+    async def _patch(self, request: web.Request) -> web.Response:
+        """Merge conditions by type into the status of a pod, as a strategic merge does."""
+        peer = request.transport.get_extra_info("peername") if request.transport else None
+        body = await request.json()
+        self.patches.append(Patch(request.rel_url.raw_path, request.content_type, body, peer))
+        fault = self._of_patches.popleft() if self._of_patches else None
+        if fault is not None:
+            return _status(fault.status, fault.text)
+        key = key_of(request.match_info["name"], request.match_info["namespace"])
+        pod = self.objects["pods"].get(key)
+        if pod is None:
+            return _status(404, f"pods {key} not found")
+        if body["metadata"]["uid"] != pod["metadata"]["uid"]:
+            return _status(422, "metadata.uid: Invalid value: field is immutable")
+        old = pod.get("status", {})
+        conditions = {each["type"]: each for each in old.get("conditions", [])}
+        conditions |= {each["type"]: each for each in body["status"]["conditions"]}
+        self.put("pods", pod | {"status": old | {"conditions": list(conditions.values())}})
+        return web.json_response(self.objects["pods"][key])
 
     async def _review(self, request: web.Request) -> web.Response:
         """May the caller, or whom it speaks for, do that?"""

@@ -357,7 +357,7 @@ def test_every_problem_is_told_at_once_with_its_path(tmp_path: Path) -> None:
             "colour: blue",
             "colour: unknown key; known here: annotationPrefix, apiVersion, catchUp, cluster,"
             " explain, featureGates, kind, limits, listen, logging, maxStaleness, noExecute,"
-            " profiles, reasons, refusals, tls",
+            " nudge, profiles, reasons, refusals, tls",
             id="an unknown key",
         ),
         pytest.param(

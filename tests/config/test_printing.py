@@ -105,6 +105,7 @@ configs = st.builds(
     reasons=st.sampled_from(["detailed", "redacted"]),
     no_execute=st.sampled_from(["narrow", "join"]),
     catch_up=durations,
+    nudges_per_second=st.integers(0, 1_000),
     max_staleness=st.none() | durations,
     limits=st.builds(
         Limits,

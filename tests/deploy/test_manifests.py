@@ -411,7 +411,7 @@ def test_leeway_takes_its_configuration(objects: list[JSON], tmp_path: Path) -> 
     assert loaded.listen.scheduler.port == 8888
 
 
-def test_leeway_may_read_what_it_watches_and_nothing_else(
+def test_leeway_may_read_what_it_watches_and_wake_pods_and_nothing_else(
     objects: list[JSON], tmp_path: Path
 ) -> None:
     file = tmp_path / "extender-config.yaml"
@@ -431,7 +431,15 @@ def test_leeway_may_read_what_it_watches_and_nothing_else(
             "resources": ["storageclasses"],
             "verbs": ["get", "list", "watch"],
         },
+        {"apiGroups": [""], "resources": ["pods/status"], "verbs": ["patch"]},
     ]
+
+
+def test_who_wakes_nobody_needs_no_right_to_write() -> None:
+    objects = rendering.charted(SECOND_SCHEDULER, leeway__nudgesPerSecond="0")
+    rules = rendering.one(objects, "ClusterRole", "leeway")["rules"]
+
+    assert {verb for rule in rules for verb in rule["verbs"]} == {"get", "list", "watch"}
 
 
 def test_what_is_named_in_arguments_is_mounted(objects: list[JSON]) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import pytest
 from msgspec.structs import replace
 
+from extender.cluster.pending import PendingPods
+from extender.cluster.pod_status import Condition
 from extender.cluster.source import NoSource, State
 from extender.framework.snapshot import Snapshot
 from extender.metrics import CachedResource
@@ -19,7 +21,14 @@ SECONDS = 1 / 16  # times that are exact in binary
 MS = 1 / 1_024
 
 REFUSED = Answer(
-    (b"refused",), a_pod(), "names", nodes=3, passed=0, resources=frozenset({"nodes"}), generation=1
+    (b"refused",),
+    a_pod(),
+    "names",
+    nodes=3,
+    passed=0,
+    resources=frozenset({"nodes"}),
+    generation=1,
+    expects_news=True,
 )
 PASSED = replace(REFUSED, pieces=(b"passed",), passed=1)
 
@@ -47,6 +56,17 @@ class News:
             to_come = [at for at in self.arrivals if at > self.now]
             self.now = min([self.now + seconds, *to_come])
         return self.generation != since
+
+    @property
+    def pending(self) -> PendingPods:
+        return PendingPods()
+
+    @property
+    def activity(self) -> int:
+        return self.generation
+
+    async def write_condition(self, key: str, uid: str, condition: Condition) -> None:
+        raise NotImplementedError
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -94,6 +114,7 @@ def never() -> Answer:
         pytest.param(PASSED, id="a node passes"),
         pytest.param(replace(REFUSED, nodes=0), id="no node was asked about"),
         pytest.param(replace(REFUSED, generation=None), id="the nodes came with the request"),
+        pytest.param(replace(REFUSED, expects_news=False), id="no news can be on its way"),
     ],
 )
 async def test_what_is_not_held(answer: Answer) -> None:

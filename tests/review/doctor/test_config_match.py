@@ -21,7 +21,10 @@ def test_where_nobody_tells_we_are_taken_as_shipped() -> None:
 def test_what_is_wrong_whatever_the_scheduler_says() -> None:
     ours = Config(no_execute="join", nudges_per_second=0)
 
-    assert [p.check for p in config_match.check_ours("us", ours)] == ["no-execute-join", "nudge-off"]
+    assert [p.check for p in config_match.check_ours("us", ours)] == [
+        "no-execute-join",
+        "nudge-off",
+    ]
     assert list(config_match.check_ours("us", Config())) == []
 
 

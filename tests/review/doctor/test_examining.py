@@ -453,6 +453,15 @@ TRAPS = [
     pytest.param(
         STATIC,
         at("spec.containers.0.image", "registry.k8s.io/kube-scheduler:v1.32.1"),
+        [("info", "pop-from-backoff", GATES)],
+        id="a scheduler that cannot end a back-off",
+    ),
+    pytest.param(
+        STATIC,
+        lambda pod: pod["spec"]["containers"][0].update(
+            image="registry.k8s.io/kube-scheduler:v1.31.1",
+            args=[GATE.replace("=Sch", "=SchedulerQueueingHints=true,Sch")],
+        ),
         [error("pop-from-backoff", GATES)],
         id="a scheduler that does not know the gate",
     ),
@@ -494,9 +503,9 @@ TRAPS = [
     ),
     pytest.param(
         EXTENDER,
-        at("catchUp", "0"),
-        [warning("catch-up", f"{EXTENDER}: catchUp")],
-        id="no catch-up",
+        at("nudge.perSecond", 0),
+        [warning("nudge-off", f"{EXTENDER}: nudge.perSecond")],
+        id="nobody is woken",
     ),
     pytest.param(
         EXTENDER,
