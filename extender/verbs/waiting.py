@@ -64,12 +64,8 @@ class View(Struct, frozen=True, gc=False):
             sum(generations.get(name, 0) for name in _VOLUMES),
         )
 
-    def differs(self, other: "View", resources: frozenset[str]) -> bool:
-        """Whether the rules that depend on these resources may say something else."""
-        return self.nodes != other.nodes or self.differs_everywhere(other, resources)
-
     def differs_everywhere(self, other: "View", resources: frozenset[str]) -> bool:
-        """The same, on nodes that have not changed themselves."""
+        """Whether the rules may say something else of nodes that have not changed themselves."""
         return ("pods" in resources and self.pods != other.pods) or (
             "persistentvolumes" in resources and self.volumes != other.volumes
         )

@@ -173,7 +173,7 @@ async def test_the_config_maps_of_a_cluster(cluster: ScriptedServer, tmp_path: P
 
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.splitlines()[-1] == "no problems found"
-    assert len(cluster.reviews) == 15
+    assert len(cluster.reviews) == 16
 
 
 async def test_one_key_of_a_config_map(cluster: ScriptedServer, tmp_path: Path) -> None:

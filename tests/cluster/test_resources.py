@@ -1,5 +1,6 @@
 """Bytes of the API server to objects, marks and faults."""
 
+import msgspec
 import pytest
 
 from extender import plugins
@@ -18,8 +19,9 @@ from extender.cluster.resources import (
     key_of,
 )
 from extender.errors import GarbageError
-from extender.model.core_v1 import Node, NodeSpec, ObjectMeta, PlacedPod, Taint
+from extender.model.core_v1 import Node, NodeSpec, ObjectMeta, PendingPod, PlacedPod, Taint
 from extender.model.storage_v1 import VolumeMeta
+from tests.builders import JSON
 from tests.cluster.apiserver import PATHS, error, line
 
 EVERY = (NODES, PODS, PERSISTENT_VOLUMES, PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES)
@@ -215,3 +217,40 @@ def test_what_plugins_read_can_be_watched() -> None:
 
     assert known == {each.name for each in EVERY}
     assert plugins.resources(plugins.DEFAULT_WEIGHTS) <= known
+
+
+# --- Pods without a node -----------------------------------------------------------------------
+
+WAITS = {
+    "metadata": {"name": "waits", "namespace": "default", "annotations": {"a": "b"}},
+    "spec": {"schedulerName": "ours"},
+}
+PLACED = {"metadata": {"name": "placed", "namespace": "default"}, "spec": {"nodeName": "a"}}
+
+
+def page_of(*pods: JSON) -> list[PlacedPod]:
+    body = {"metadata": {"resourceVersion": "1"}, "items": list(pods)}
+    return PODS.decode_page(msgspec.json.encode(body)).items or []
+
+
+def event_of(pod: JSON) -> PlacedPod:
+    event = PODS.decode_event(msgspec.json.encode({"type": "ADDED", "object": pod}))
+    assert isinstance(event, Event)
+    return event.object
+
+
+def test_a_pod_without_a_node_comes_with_its_rules() -> None:
+    assert [type(pod) for pod in page_of(WAITS, PLACED)] == [PendingPod, PlacedPod]
+    assert [type(pod) for pod in page_of(PLACED)] == [PlacedPod]
+    assert [type(event_of(pod)) for pod in (WAITS, PLACED)] == [PendingPod, PlacedPod]
+    detailed = event_of(WAITS)
+    assert isinstance(detailed, PendingPod)
+    assert detailed.spec.scheduler_name == "ours"
+    assert detailed.metadata.annotations == {"a": "b"}
+
+
+def test_a_pod_whose_rules_nobody_can_read_does_not_end_the_watch() -> None:
+    odd = WAITS | {"spec": {"tolerations": "many"}}
+
+    assert [type(pod) for pod in page_of(odd, PLACED)] == [PlacedPod, PlacedPod]
+    assert type(event_of(odd)) is PlacedPod

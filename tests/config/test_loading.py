@@ -230,6 +230,7 @@ def test_every_flag_has_its_place_in_the_file() -> None:
         "--admission-tls-private-key-file",
         "--max-request-bytes",
         "--refusals",
+        "--nudges-per-second",
         "--max-staleness",
         "--catch-up",
         "--enable-explain",

@@ -34,6 +34,7 @@ def test_every_default_is_written_out() -> None:
         "refusals": "needed",
         "noExecute": "narrow",
         "catchUp": "50ms",
+        "nudge": {"perSecond": 10},
         "explain": {"enabled": False},
         "limits": {
             "requestBytes": 134217728,

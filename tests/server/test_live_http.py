@@ -603,7 +603,7 @@ BEFORE_AND_AFTER = [
 async def overtake(run: Live, pod: JSON, after: JSON, lag: float) -> list[str]:
     """Ask again about a refused pod, because of a change that we hear of only later."""
     pod = pod | {"metadata": pod["metadata"] | {"uid": "u"}}
-    asked = names_request(pod, *(["a"] if "a" in run.source.cache.nodes.keys() else []), "full")
+    asked = names_request(pod, *(["a"] if "a" in run.source.cache.nodes.objects else []), "full")
     assert (await run.client.ask("filter", asked))["NodeNames"] == []
     call = asyncio.create_task(run.client.ask("filter", names_request(pod, "a", "full")))
     asked_at = asyncio.get_running_loop().time()

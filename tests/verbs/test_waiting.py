@@ -301,6 +301,17 @@ def test_without_profiles_only_schedulers_that_ask_us_are_helped() -> None:
     assert len(world.waiting) == 1
 
 
+def test_so_many_schedulers_are_remembered_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "MAX_SCHEDULERS", 1)
+    world = a_world()
+    world.ask(POD)
+    world.ask(a_waiting_pod(name="x", scheduler="another"))
+    world.show_pod(a_waiting_pod(name="y", scheduler="another"), **refused())
+    due(world)
+
+    assert len(world.waiting) == 2
+
+
 def test_with_profiles_all_pods_of_theirs_are_helped() -> None:
     config = Config(profiles=(ProfileConfig("ours", DEFAULT_WEIGHTS),))
     world = a_world(config)
