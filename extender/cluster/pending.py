@@ -54,6 +54,7 @@ class WaitingPod(Struct, frozen=True, gc=False):
     rules: Rules | None  # None: they are too large to be kept
     refused: bool  # its last attempt failed, and the message has a reason of ours
     schedulable: str  # since when our condition is True; empty: it is not
+    annotated: bool  # it has an annotation of ours
 
 
 class PendingPods:
@@ -97,6 +98,7 @@ class PendingPods:
             rules,
             _is_refused(pod.status.conditions or ()),
             _schedulable_since(pod.status.conditions or (), self._prefix + SCHEDULABLE),
+            any(name.startswith(self._prefix) for name in pod.metadata.annotations or ()),
         )
         if old is not None:
             self._release(old.rules)

@@ -84,7 +84,9 @@ class RefusalHold:
             return answer, "skipped" if decision else None
         allowance = self._in_flight if answer.unsettled else self._news
         begun = self._clock()
-        until = begun + allowance.seconds
+        # A node that kube-scheduler knows is certain to come, and an Error costs the pod a second.
+        is_certain = bool(answer.error) and not answer.unsettled
+        until = begun + allowance.seconds * (BURST if is_certain else 1.0)
         while (left := until - self._clock()) > 0:
             if not await self._source.changed(answer.resources, answer.generation, left):
                 break

@@ -279,7 +279,11 @@ class WaitingPods:
                     refusal.view = view  # whoever refused it has woken it
 
     def _asks_us(self, pod: WaitingPod) -> bool:
-        """Whether the scheduler of a pod asks us; until one has asked, any may."""
-        if self._is_configured or not self._schedulers:
+        """Whether the scheduler of a pod asks us.
+
+        Until one has asked, any may that is not the cluster's own, which mostly has no extender.
+        """
+        name = pod.scheduler_name or DEFAULT_SCHEDULER
+        if self._is_configured or name in self._schedulers:
             return True
-        return (pod.scheduler_name or DEFAULT_SCHEDULER) in self._schedulers
+        return not self._schedulers and (name != DEFAULT_SCHEDULER or pod.annotated)

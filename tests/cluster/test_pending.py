@@ -193,6 +193,7 @@ def test_what_is_kept_is_bounded_and_freed(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_pod_that_changes_frees_its_old_rules() -> None:
     pods = PendingPods((), PREFIX, max_bytes=4_000)
+    key = ""
     for letter in "abcdefgh":
         key = put(pods, a_waiting_pod(node_selector={"k": letter * 3_000}))
         found = pods.get(key)

@@ -168,6 +168,15 @@ async def test_a_total_refusal_is_held_for_news(
     assert news.now == 1_000 + held * MS
 
 
+async def test_a_node_that_is_certain_to_come_is_waited_for_longer() -> None:
+    news = News([1_000 + 200 * MS])
+    unknown = replace(REFUSED, error="1 node(s) not yet known to the extender")
+    answer, found = await holding(news).hold(unknown, Judge(news, 2))
+
+    assert (answer.passed, found) == (1, "passed")
+    assert news.now == 1_000 + 200 * MS
+
+
 async def test_an_answer_that_knows_not_every_node_is_held_too() -> None:
     news = News([1_000 + 10 * MS])
     unknown = replace(REFUSED, error="1 node(s) not yet known to the extender")

@@ -17,7 +17,7 @@ from tests.cluster.apiserver import a_placed_pod, eventually
 from tests.waiting import World, a_waiting_pod, refused, schedulable
 
 HOPELESS = taint("sla", "950")
-POD = a_waiting_pod()
+POD = a_waiting_pod(scheduler="ours")
 KEY = "default/web-0"
 
 
@@ -26,7 +26,7 @@ def refusing(pods: int = 1, config: Config | None = None) -> World:
     world = World(config or Config())
     world.show(node_json("a", HOPELESS))
     for number in range(pods):
-        pod = a_waiting_pod(name=f"web-{number}")
+        pod = a_waiting_pod(name=f"web-{number}", scheduler="ours")
         world.show_pod(pod)
         world.ask(pod)
     return world
@@ -107,7 +107,7 @@ async def test_a_rate_holds_for_all_pods_together() -> None:
 async def test_those_that_we_refused_go_first() -> None:
     world = World()
     world.show(node_json("a", HOPELESS))
-    world.show_pod(a_waiting_pod(name="other"), **refused())
+    world.show_pod(a_waiting_pod(name="other", scheduler="ours"), **refused())
     await world.look()
     world.show_pod(POD)
     world.ask(POD)
@@ -290,11 +290,10 @@ async def test_it_runs_by_itself_and_goes_on_after_a_fault(
     monkeypatch.setattr(nudges, "GRACE", 0.0)
     caplog.set_level(logging.ERROR)
     world = refusing()
-    healthy = world.waiting.due
-    world.waiting.due = lambda snapshot: 1 / 0  # type: ignore[method-assign, assignment]
-    task = asyncio.create_task(world.nudges.run())
-    await eventually(lambda: caplog.records)
-    world.waiting.due = healthy  # type: ignore[method-assign]
+    with monkeypatch.context() as broken:
+        broken.setattr(world.waiting, "due", lambda _snapshot: 1 / 0)
+        task = asyncio.create_task(world.nudges.run())
+        await eventually(lambda: caplog.records)
     world.show(node_json("a"))
     world.now += GRACE
     await eventually(lambda: world.written)

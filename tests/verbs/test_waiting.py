@@ -18,11 +18,11 @@ from extender.verbs.waiting import (
     UNSEEN_SECONDS,
     View,
 )
-from tests.builders import node_json, required, requirement, taint
+from tests.builders import JSON, node_json, required, requirement, taint
 from tests.waiting import World, a_waiting_pod, decoded, refused, schedulable
 
 HOPELESS = taint("sla", "950")
-POD = a_waiting_pod()
+POD = a_waiting_pod(scheduler="ours")
 KEY = "default/web-0"
 UNMET = required([requirement("zone", "In", "nowhere")])
 
@@ -299,6 +299,24 @@ def test_without_profiles_only_schedulers_that_ask_us_are_helped() -> None:
     due(world)
 
     assert len(world.waiting) == 1
+
+
+@pytest.mark.parametrize(
+    ("pod", "is_helped"),
+    [
+        pytest.param(a_waiting_pod(), False, id="the cluster's own scheduler asks no extender"),
+        pytest.param(
+            a_waiting_pod(annotated_tolerations=[]), True, id="unless the pod counts on one"
+        ),
+        pytest.param(a_waiting_pod(scheduler="another"), True, id="any other may"),
+    ],
+)
+def test_before_anybody_has_asked_us(pod: JSON, is_helped: bool) -> None:
+    world = World()
+    world.show_pod(pod, **refused())
+    due(world)
+
+    assert len(world.waiting) == is_helped
 
 
 def test_so_many_schedulers_are_remembered_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
