@@ -69,13 +69,20 @@ class TypeValue(Struct, frozen=True, gc=False):
     name: str
 
 
+class Message(Struct, frozen=True, eq=False, gc=False):
+    """A message that has no plain value, with the fields that are set."""
+
+    type_name: str
+    fields: Mapping[str, Value]
+
+
 class OddKey(Struct, frozen=True, eq=False, gc=False):
-    """A map key that equals no other. A list, a map or `optional.none()` equals itself."""
+    """A map key that equals no other. A list, map, message or `optional.none()` equals itself."""
 
     value: Value
 
     def __eq__(self, other: object) -> bool:
-        is_one = type(self.value) is list or type(self.value) is dict or self.value is NONE
+        is_one = type(self.value) in (list, dict, Message) or self.value is NONE
         return is_one and type(other) is OddKey and other.value is self.value
 
     def __hash__(self) -> int:
@@ -114,7 +121,7 @@ _UNHASHABLE: Final = {
 
 def is_object(value: Value) -> bool:
     """Whether the value is of a type of Kubernetes' libraries."""
-    return type(value) not in _TYPE_NAMES
+    return type(value) not in _TYPE_NAMES and type(value) is not Message
 
 
 def type_name(value: Value) -> str:

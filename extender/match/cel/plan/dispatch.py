@@ -12,6 +12,7 @@ from extender.match.cel.values import (
     NOT_ORDERED,
     NUMBERS,
     Duration,
+    Message,
     OptionalValue,
     Timestamp,
     TypeValue,
@@ -36,6 +37,7 @@ _GO_TYPES: Final[Mapping[type, str]] = {
     Timestamp: "types.Timestamp",
     OptionalValue: "*types.Optional",
     TypeValue: "*types.Type",
+    Message: "*types.protoObj",
 }
 
 # Types that are decided by the class of a value alone.
