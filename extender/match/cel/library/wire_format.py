@@ -14,6 +14,7 @@ from extender.match.cel.values import Message, Uint, Value
 _VARINT, _FIXED64, _BYTES, _START_GROUP, _END_GROUP, _FIXED32 = range(6)
 _MAX_NUMBER: Final = (1 << 29) - 1
 _UINT64: Final = 1 << 64
+_MAX_DEPTH: Final = 10_000  # Go's own
 
 # A reader asks for messages inside its own and is sent their values: no recursion, so no depth is
 # too much.
@@ -27,8 +28,11 @@ class MalformedError(LeewayError):
 def unpack(url: str, data: bytes) -> Value:
     """The value of a message, by the URL of its type and its bytes."""
     value: Any = None
-    readers = [_reader(url, data)]
+    # A view, because the bytes of nested messages would be copied once for each level.
+    readers = [_reader(url, memoryview(data))]
     while readers:
+        if len(readers) > _MAX_DEPTH:
+            raise MalformedError("exceeded maximum recursion depth")
         try:
             readers.append(readers[-1].send(value))
             value = None
@@ -38,14 +42,14 @@ def unpack(url: str, data: bytes) -> Value:
     return value
 
 
-def _reader(url: str, data: bytes) -> _Reader:
+def _reader(url: str, data: memoryview) -> _Reader:
     read = _READERS.get(url.rpartition("/")[2])
     if read is None:
         raise MalformedError(f"unknown type: {url}")
     return read(data)
 
 
-def _fields(data: bytes) -> Iterator[tuple[int, int, Any]]:
+def _fields(data: memoryview) -> Iterator[tuple[int, int, Any]]:
     """Number, wire type and content of each field. Groups are skipped: no known type has one."""
     position = 0
     open_groups: list[int] = []
@@ -67,7 +71,7 @@ def _fields(data: bytes) -> Iterator[tuple[int, int, Any]]:
         raise MalformedError("unexpected end")
 
 
-def _varint(data: bytes, position: int) -> tuple[int, int]:
+def _varint(data: memoryview, position: int) -> tuple[int, int]:
     number = 0
     for shift in range(0, 70, 7):
         if position >= len(data):
@@ -82,7 +86,7 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
     raise MalformedError("variable length integer overflow")
 
 
-def _content(data: bytes, position: int, kind: int) -> tuple[int | bytes, int]:
+def _content(data: memoryview, position: int, kind: int) -> tuple[int | memoryview, int]:
     if kind == _VARINT:
         return _varint(data, position)
     if kind == _BYTES:
@@ -101,9 +105,9 @@ def _signed(bits: int) -> Callable[[int], int]:
     return lambda number: ((number % (half * 2)) ^ half) - half
 
 
-def _text(data: bytes) -> str:
+def _text(data: memoryview) -> str:
     try:
-        return data.decode()
+        return str(data, "utf-8")
     except UnicodeDecodeError:
         raise MalformedError("invalid UTF-8") from None
 
@@ -112,18 +116,20 @@ _INT32, _INT64 = _signed(32), _signed(64)
 _UINT32_MODULUS: Final = 1 << 32
 
 
-def _double(data: bytes) -> float:
+def _double(data: memoryview) -> float:
     (number,) = struct.unpack("<d", data)
     return float(number)
 
 
-def _float(data: bytes) -> float:
+def _float(data: memoryview) -> float:
     (number,) = struct.unpack("<f", data)
     return float(number)
 
 
-def _wrapper(kind: int, zero: Value, convert: Callable[[Any], Value]) -> Callable[[bytes], _Reader]:
-    def read(data: bytes) -> _Reader:
+def _wrapper(
+    kind: int, zero: Value, convert: Callable[[Any], Value]
+) -> Callable[[memoryview], _Reader]:
+    def read(data: memoryview) -> _Reader:
         value = zero
         for number, found, content in _fields(data):
             if (number, found) == (1, kind):
@@ -134,8 +140,8 @@ def _wrapper(kind: int, zero: Value, convert: Callable[[Any], Value]) -> Callabl
     return read
 
 
-def _time(make: Callable[[int, int], Value]) -> Callable[[bytes], _Reader]:
-    def read(data: bytes) -> _Reader:
+def _time(make: Callable[[int, int], Value]) -> Callable[[memoryview], _Reader]:
+    def read(data: memoryview) -> _Reader:
         seconds = nanos = 0
         for number, kind, content in _fields(data):
             if (number, kind) == (1, _VARINT):
@@ -148,16 +154,16 @@ def _time(make: Callable[[int, int], Value]) -> Callable[[bytes], _Reader]:
     return read
 
 
-def _empty(data: bytes) -> _Reader:
+def _empty(data: memoryview) -> _Reader:
     for _ in _fields(data):
         pass
     # Upstream keeps unknown fields, and compares them.
-    return Message("google.protobuf.Empty", {"": data} if data else {})
+    return Message("google.protobuf.Empty", {"": bytes(data)} if data else {})
     yield
 
 
-def _any(data: bytes) -> _Reader:
-    url, packed = "", b""
+def _any(data: memoryview) -> _Reader:
+    url, packed = "", data[:0]
     for number, kind, content in _fields(data):
         if (number, kind) == (1, _BYTES):
             url = _text(content)
@@ -166,7 +172,7 @@ def _any(data: bytes) -> _Reader:
     return (yield _reader(url, packed))
 
 
-def _value(data: bytes) -> _Reader:
+def _value(data: memoryview) -> _Reader:
     """The last field that is set counts; lists and maps in a row are joined."""
     value: Any = None
     last = 0
@@ -177,17 +183,19 @@ def _value(data: bytes) -> _Reader:
             value = _PLAIN_VALUES[number, kind](content)
         elif (number, kind) == (5, _BYTES):
             entries = yield _struct(content)
-            value = {**value, **entries} if last == number else entries
+            value = {} if last != number else value
+            value.update(entries)
         elif (number, kind) == (6, _BYTES):
             items = yield _list(content)
-            value = [*value, *items] if last == number else items
+            value = [] if last != number else value
+            value += items
         else:
             continue
         last = number
     return value
 
 
-def _struct(data: bytes) -> _Reader:
+def _struct(data: memoryview) -> _Reader:
     entries = {}
     for number, kind, content in _fields(data):
         if (number, kind) == (1, _BYTES):
@@ -196,19 +204,20 @@ def _struct(data: bytes) -> _Reader:
     return entries
 
 
-def _entry(data: bytes) -> _Reader:
+def _entry(data: memoryview) -> _Reader:
     key = ""
-    packed = b""
+    packed = []
     for number, kind, content in _fields(data):
         if (number, kind) == (1, _BYTES):
             key = _text(content)
         elif (number, kind) == (2, _BYTES):
-            packed += content  # to join messages is to join their bytes
-    value = yield _value(packed)
+            packed.append(content)
+    # To join messages is to join their bytes.
+    value = yield _value(packed[0] if len(packed) == 1 else memoryview(b"".join(packed)))
     return key, value
 
 
-def _list(data: bytes) -> _Reader:
+def _list(data: memoryview) -> _Reader:
     items = []
     for number, kind, content in _fields(data):
         if (number, kind) == (1, _BYTES):
@@ -221,7 +230,7 @@ _PLAIN_VALUES: Final[Mapping[tuple[int, int], Callable[[Any], Value]]] = {
     (3, _BYTES): _text,
     (4, _VARINT): bool,
 }
-_READERS: Final[Mapping[str, Callable[[bytes], _Reader]]] = {
+_READERS: Final[Mapping[str, Callable[[memoryview], _Reader]]] = {
     f"google.protobuf.{name}": read
     for name, read in {
         "Any": _any,
