@@ -18,7 +18,13 @@ from extender.match.cel.values import Duration, Message, Uint, Value, type_name
         pytest.param("Int32Value", b"\x13\x08\x05\x14\x08\x01", 1, id="a group is skipped"),
         pytest.param("Value", b"\x0a\x00\x1a\x01a", "a", id="an unknown field before a known one"),
         pytest.param("Value", b"\x1a\x01a\x32\x00", [], id="the last kind of a value"),
+        pytest.param("Duration", b"\x18\x01\x10\x02", Duration(2), id="a field of a later version"),
         pytest.param("ListValue", b"\x10\x01\x0a\x00", [None], id="a list"),
+        pytest.param("Struct", b"\x10\x01\x0a\x00", {"": None}, id="an entry of nothing"),
+        pytest.param("Struct", b"\x0a\x02\x18\x01", {"": None}, id="an entry of something else"),
+        pytest.param(
+            "Any", b"\x18\x01\x0a\x15google.protobuf.Value\x12\x02\x20\x01", True, id="an Any in it"
+        ),
         pytest.param("Struct", b"\x0a\x03\x0a\x01a\x12\x00", {"a": None}, id="what follows a map"),
     ],
 )
