@@ -13,6 +13,7 @@ from extender.match.cel.values import (
     MISSING,
     NO_SUCH_OVERLOAD,
     NUMBERS,
+    Message,
     OptionalValue,
     Value,
     bound_items,
@@ -22,7 +23,7 @@ from extender.match.cel.values import (
     size,
 )
 
-_AGGREGATES: Final = frozenset({list, dict, OptionalValue})
+_AGGREGATES: Final = frozenset({list, dict, OptionalValue, Message})
 # Types whose lists Python compares as CEL does. Not doubles: NaN would equal itself.
 _PLAIN: Final = frozenset({bool, int, str, bytes})
 
@@ -100,6 +101,8 @@ def _pairs(a: Value, b: Value) -> list[tuple[Value, Value]] | None:
     """The pairs of parts that must be equal for two lists or maps to be; None if none can."""
     if type(a) is OptionalValue and type(b) is OptionalValue:
         return [(a.value, b.value)] if a.present == b.present else None
+    if type(a) is Message and type(b) is Message:
+        a, b = {**a.fields, "type": a.type_name}, {**b.fields, "type": b.type_name}
     if size(a) != size(b):
         return None
     if type(a) is dict and type(b) is dict:

@@ -19,7 +19,7 @@ from extender.match.cel.plan.compile import Plan, plan
 from extender.match.cel.plan.scope import ProgramError
 from extender.match.cel.syntax.parser import parse
 from extender.match.cel.syntax.source import IssuesError, Source, format_issues
-from extender.match.cel.types import BOOL
+from extender.match.cel.types import BOOL, is_wrapper
 from extender.match.cel.values import COST_LIMIT, COST_LIMIT_EXCEEDED, MAX_STEPS, PANIC, type_name
 from extender.model.core_v1 import Taint
 
@@ -112,7 +112,7 @@ def compile_expression(text: str) -> Program:
         issues = format_issues(source, error.issues)
         raise CompileError(f"compilation failed: {issues}") from None
     type_ = checked.types[checked.root.id]
-    if type_ != BOOL:
+    if type_ != BOOL or is_wrapper(type_):
         raise CompileError(f"must evaluate to bool, not {type_}")
     try:
         planned = plan(checked)

@@ -10,6 +10,7 @@ TypeKind = Literal[
     "well_known",
     "null",
     "dyn",
+    "any",
     "error",
     "type",
     "list",
@@ -18,6 +19,16 @@ TypeKind = Literal[
     "opaque",
     "var",
 ]
+
+
+class Nullable(str):
+    """The name of a primitive type whose values may be null: a wrapper.
+
+    It equals the name of the type itself, because upstream takes the two types for the same one
+    except where it prints them and where it looks for what null fits.
+    """
+
+    __slots__ = ()
 
 
 class Type(Struct, frozen=True):
@@ -46,6 +57,7 @@ TIMESTAMP: Final = Type("well_known", "google.protobuf.Timestamp")
 DURATION: Final = Type("well_known", "google.protobuf.Duration")
 NULL: Final = Type("null", "null_type")
 DYN: Final = Type("dyn", "dyn")
+ANY: Final = Type("any", "google.protobuf.Any")
 ERROR: Final = Type("error", "!error!")
 TYPE: Final = Type("type", "type")
 TAINT: Final = Type("object", "kubernetes.Taint")
@@ -63,7 +75,7 @@ AUTHORIZATION: Final = tuple(
 
 
 # How error texts of the checker name a type, if not by its name.
-_DESCRIPTIONS: Final = {NULL: "null", DURATION: "duration", TIMESTAMP: "timestamp"}
+_DESCRIPTIONS: Final = {NULL: "null", DURATION: "duration", TIMESTAMP: "timestamp", ANY: "any"}
 
 
 def parametric(kind: TypeKind, name: str, parameters: tuple[Type, ...]) -> Type:
@@ -98,6 +110,16 @@ def type_of(value: Type) -> Type:
     return parametric("type", "type", (value,))
 
 
+def wrapper_of(primitive: Type) -> Type:
+    """The type of a primitive value that may be null."""
+    return Type(primitive.kind, Nullable(primitive.name))
+
+
+def is_wrapper(type_: Type) -> bool:
+    """Whether the type is that of a primitive value that may be null."""
+    return type(type_.name) is Nullable
+
+
 def variable(name: str) -> Type:
     """A type variable."""
     return Type("var", name, is_open=True)
@@ -128,6 +150,8 @@ def _printed(type_: Type, names: Mapping[Type, str]) -> str:
             for other in reversed(others):
                 work += (other, ", ")
             work.append(first)
+        elif is_wrapper(part):
+            pieces.append(f"wrapper({part.name})")
         else:
             pieces.append(names.get(part, part.name))
     return "".join(pieces)

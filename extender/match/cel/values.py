@@ -30,6 +30,7 @@ COST_LIMIT: Final = 1_000_000
 # a text n / 32, so this also bounds the memory of one evaluation.
 MAX_STEPS: Final = 1_000_000
 NO_SUCH_OVERLOAD: Final = "no such overload"
+NOT_ORDERED: Final = "NaN values cannot be ordered"
 PANIC: Final = "internal error: "
 COST_LIMIT_EXCEEDED: Final = "operation cancelled: actual cost limit exceeded"
 
@@ -68,13 +69,20 @@ class TypeValue(Struct, frozen=True, gc=False):
     name: str
 
 
+class Message(Struct, frozen=True, eq=False, gc=False):
+    """A message that has no plain value, with the fields that are set."""
+
+    type_name: str
+    fields: Mapping[str, Value]
+
+
 class OddKey(Struct, frozen=True, eq=False, gc=False):
-    """A map key that equals no other. A list, a map or `optional.none()` equals itself."""
+    """A map key that equals no other. A list, map, message or `optional.none()` equals itself."""
 
     value: Value
 
     def __eq__(self, other: object) -> bool:
-        is_one = type(self.value) is list or type(self.value) is dict or self.value is NONE
+        is_one = type(self.value) in (list, dict, Message) or self.value is NONE
         return is_one and type(other) is OddKey and other.value is self.value
 
     def __hash__(self) -> int:
@@ -113,7 +121,7 @@ _UNHASHABLE: Final = {
 
 def is_object(value: Value) -> bool:
     """Whether the value is of a type of Kubernetes' libraries."""
-    return type(value) not in _TYPE_NAMES
+    return type(value) not in _TYPE_NAMES and type(value) is not Message
 
 
 def type_name(value: Value) -> str:
@@ -215,14 +223,27 @@ def find(entries: Mapping[Hashable, Value], value: Value, key: Hashable = MISSIN
     found = entries.get(map_key(value) if key is MISSING else key, MISSING)
     if found is not MISSING or type(value) not in NUMBERS:
         return found
-    whole = _whole(value) if type(value) is float else int(value)  # type: ignore[call-overload]
-    if whole is None:
-        return MISSING
-    if _is_int(whole) and type(value) is not int:
-        found = entries.get(whole, MISSING)
-    if found is MISSING and 0 <= whole <= UINT_MAX and type(value) is not Uint:
-        found = entries.get((Uint, whole), MISSING)
-    return found
+    for other in equal_integers(value):
+        found = entries.get(other, MISSING)
+        if found is not MISSING:
+            return found
+    return MISSING
+
+
+def equal_integers(number: Value) -> list[Hashable]:
+    """The dict keys of the integers of another type that a number equals, without any rounding."""
+    if type(number) is float:
+        whole = _whole(number)
+        if whole is None:
+            return []
+    else:
+        whole = int(number)  # type: ignore[call-overload]
+    keys: list[Hashable] = []
+    if type(number) is not int and _is_int(whole):
+        keys.append(whole)
+    if type(number) is not Uint and 0 <= whole <= UINT_MAX:
+        keys.append((Uint, whole))
+    return keys
 
 
 def _whole(number: float) -> int | None:

@@ -44,6 +44,7 @@ def cases() -> Iterator[Case]:
     yield from growth()
     yield from _patterns()
     yield from _functions()
+    yield from _messages()
 
 
 def _deep() -> Iterator[Case]:
@@ -233,3 +234,29 @@ def _functions() -> Iterator[Case]:
     yield Case(
         "a substring out of range", "taint.key.substring(-9223372036854775808) == ''", "error"
     )
+
+
+def _messages() -> Iterator[Case]:
+    pb = "google.protobuf."
+    yield Case(
+        "messages in messages", nested(f"{pb}Int64Value{{value: ", "1", "}", 200) + " == 1", "true"
+    )
+    fields = filled("seconds: 1,", around=(f"{pb}Duration{{", "} == null"))
+    yield Case("thousands of fields", fields, "false")
+    doubling = "[1]" + ".map(x, [x, x])" * 20
+    yield Case(
+        "a list that doubles, as JSON",
+        f"{doubling}.exists(x, {pb}ListValue{{values: x}} == [])",
+        "cancelled",
+    )
+    yield Case(
+        "lists as JSON, in a loop",
+        f"lists.range(6000).exists(i, [{pb}ListValue{{values: lists.range(20)}}] == [[i]])",
+        "cancelled",
+    )
+    packed = filled(r"\x2a\x00", around=(f"{pb}Any{{type_url: '{pb}Value', value: b'", "'} == {}"))
+    yield Case("thousands of parts in an Any", packed, "true")
+    packed = rf"{pb}Any{{type_url: '{pb}Value', value: b'\x20\x01'}}"
+    yield Case("an Any in a loop", f"lists.range(5000).all(i, {packed} == true)", "true")
+    unreadable = filled(r"\xff", around=(f"{pb}Any{{value: b'", "'} == null"))
+    yield Case("an unreadable Any", unreadable, "error")

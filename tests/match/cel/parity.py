@@ -1,7 +1,7 @@
 """Leeway's CEL beside what the real Kubernetes code answered, question by question.
 
 `python -m tests.match.cel.parity [--all] [FILE...]` prints a table; without a file it asks the
-rows of `tests/vectors/cel.jsonl`. A row is
+rows of `tests/vectors/cel.jsonl` and `cel_values.jsonl`. A row is
 
     {"expression": str,
      "compile": {"ok": bool, "error": str|null, "type": str|null, "max_cost": int|null,
@@ -189,7 +189,8 @@ def read(path: Path) -> Iterator[Row]:
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="parity", description="Compare CEL with upstream's.")
-    parser.add_argument("files", nargs="*", type=Path, default=[VECTORS / "cel.jsonl"])
+    recorded = [VECTORS / "cel.jsonl", VECTORS / "cel_values.jsonl"]
+    parser.add_argument("files", nargs="*", type=Path, default=recorded)
     parser.add_argument("--all", action="store_true", help="list every disagreement")
     options = parser.parse_args(arguments)
 

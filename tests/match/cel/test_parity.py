@@ -9,12 +9,12 @@ from tests.match.cel import parity
 from tests.vectors import Row, lines_of, rows
 
 CHUNKS = 32
-LINES = lines_of("cel")
+LINES = lines_of("cel") + lines_of("cel_values")
 
 
 @pytest.fixture(scope="module")
 def all_rows() -> list[Row]:
-    return rows("cel")
+    return rows("cel") + rows("cel_values")
 
 
 @pytest.mark.parametrize("first", range(CHUNKS), ids=lambda first: f"lines from {first + 1}")

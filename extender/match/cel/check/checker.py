@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 from extender.match.cel.check.notes import Checked, Notes
 from extender.match.cel.check.unification import TypeTooLargeError, most_general
 from extender.match.cel.library import FUNCTIONS
+from extender.match.cel.library.messages import KINDS
 from extender.match.cel.syntax.ast import (
     Call,
     Constant,
@@ -34,6 +35,7 @@ from extender.match.cel.types import (
     Type,
     describe,
     is_optional,
+    is_wrapper,
     list_of,
     map_of,
     optional_of,
@@ -54,6 +56,13 @@ OPTIONAL_SELECT: Final = "_?._"
 
 
 _LOGIC: Final = {"_&&_": "logical_and", "_||_": "logical_or"}
+
+
+# The messages whose fields literals of these types have. One message stands for all of a type.
+_WELL_KNOWN: Final = {
+    **{kind.type: name for name, kind in KINDS.items()},
+    NULL: "google.protobuf.NullValue",
+}
 
 
 def check(_source: Source, root: Expr) -> Checked:
@@ -173,7 +182,7 @@ def _selected(notes: Notes, expr: Expr, operand: Expr, field: str, *, optional: 
             result = notes.field_type(expr.offset, type_.name, field)
         case "var":
             notes.unifier.assignable(DYN, type_)
-        case "dyn" | "error":
+        case "dyn" | "any" | "error":
             pass
         case _:
             message = f"type '{describe(type_)}' does not support field selection"
@@ -278,17 +287,19 @@ def visit_map(notes: Notes, expr: MapExpr) -> Iterator[Expr]:
 
 
 def visit_struct(notes: Notes, expr: StructExpr) -> Iterator[Expr]:
-    """The only object that can be made is a taint."""
+    """A message. An error in its name does not keep its fields from being checked."""
     name = expr.type_name.removeprefix(".")
     declared = notes.look_up(name)
     if declared is None:
         notes.undeclared(expr, expr.type_name)
         return
     notes.names[expr.id] = name
-    notes.set(expr, _object_type(notes, expr, declared))
+    type_ = _message_type(notes, expr, declared)
+    notes.set(expr, type_)
+    owner = _WELL_KNOWN.get(type_, type_.name if type_.kind == "object" else name)
     for field in expr.fields:
         yield field.value
-        wanted = notes.field_type(field.offset, name, field.name)
+        wanted = notes.field_type(field.offset, owner, field.name)
         given = _part_type(notes, field.value, optional=field.optional)
         if not notes.unifier.assignable(wanted, given):
             notes.report(
@@ -298,10 +309,12 @@ def visit_struct(notes: Notes, expr: StructExpr) -> Iterator[Expr]:
             )
 
 
-def _object_type(notes: Notes, expr: StructExpr, declared: Type) -> Type:
+def _message_type(notes: Notes, expr: StructExpr, declared: Type) -> Type:
     if declared.kind == "type":
         (type_,) = declared.parameters
-        if type_.kind == "object":
+        if type_.kind == "object" or (
+            type_ in _WELL_KNOWN and (type_.kind != "primitive" or is_wrapper(type_))
+        ):
             return type_
         notes.report(expr.offset, f"'{type_.name}' is not a message type")
     elif declared != ERROR:
@@ -316,7 +329,7 @@ def _part_type(notes: Notes, part: Expr, *, optional: bool) -> Type:
         return type_
     if is_optional(type_):
         return type_.parameters[0]
-    if type_ != DYN:
+    if type_.kind not in ("dyn", "any"):
         notes.mismatch(part, optional_of(type_), type_)
     return type_
 

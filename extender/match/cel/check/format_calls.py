@@ -31,7 +31,7 @@ _LETTERS: Final[Mapping[str, tuple[tuple[Type, ...], str]]] = {
     "X": _HEX,
     "o": (_INTEGERS, "octal clause can only be used on integers"),
 }
-_UNPRINTABLE: Final = ("object", "opaque")
+_UNPRINTABLE: Final = ("object", "opaque", "any")
 _STRINGS: Final = (
     "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types,"
     " durations, and timestamps"

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from extender.match.cel.check.declarations import FIELDS, TYPE_NAMES, VARIABLES
+from extender.match.cel.check.declarations import CONSTANTS, FIELDS, TYPE_NAMES, VARIABLES
 from extender.match.cel.check.unification import Unifier, checked_size
+from extender.match.cel.library.messages import KINDS
 from extender.match.cel.syntax.ast import Expr
 from extender.match.cel.syntax.source import Issue
-from extender.match.cel.types import DYN, ERROR, TAINT, Type, describe, type_of
+from extender.match.cel.types import DYN, ERROR, INT, TAINT, Type, describe, type_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,8 @@ class Notes:
             return local[-1]
         if name in VARIABLES:
             return VARIABLES[name]
+        if name in CONSTANTS:
+            return INT
         return type_of(TYPE_NAMES[name]) if name in TYPE_NAMES else None
 
     def resolve_name(self, expr: Expr, name: str) -> bool:
@@ -113,7 +116,9 @@ class Notes:
             return DYN
         if type_name == TAINT.name and field in FIELDS:
             return FIELDS[field]
-        if type_name == TAINT.name or type_name in _FIELDLESS:
+        if type_name in KINDS and field in KINDS[type_name].fields:
+            return KINDS[type_name].fields[field].type
+        if type_name == TAINT.name or type_name in _FIELDLESS or type_name in KINDS:
             self.report(offset, f"undefined field '{field}'")
         else:
             self.report(offset, f"unexpected failed resolution of '{type_name}'")

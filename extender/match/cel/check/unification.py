@@ -1,7 +1,8 @@
 """Unification: which types fit each other, and which types the variables get.
 
 The rules are those of cel-go: dyn and error fit everything, null fits objects, opaque types,
-durations and timestamps, and a variable takes the most general of the types that it meets.
+durations, timestamps and wrappers, and a variable takes the most general of the types that it
+meets.
 """
 
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from typing import Final
 
 from extender.errors import LeewayError
 from extender.match.cel.library.functions import Overload
-from extender.match.cel.types import DYN, Type, parametric, variable
+from extender.match.cel.types import DYN, Type, is_wrapper, parametric, variable
 
 # Types nest as deep as literals do (250), unless chained macros build them; upstream then takes
 # exponential time. No honest expression comes near these numbers.
@@ -17,7 +18,8 @@ MAX_WEIGHT: Final = 1_000
 MAX_DEPTH: Final = 256
 MAX_STEPS: Final = 200_000
 
-_WILDCARDS: Final = ("dyn", "error")
+_WILDCARDS: Final = ("dyn", "any", "error")
+_LEAST_SPECIFIC: Final = ("dyn", "any", "var")
 _NULLABLE: Final = ("null", "object", "opaque", "well_known")
 
 # Two types to unify; with a variable, two unified types, the more general of which it gets.
@@ -107,7 +109,7 @@ class Unifier:
         if given.kind in _WILDCARDS or wanted.kind in _WILDCARDS:
             return True
         if given.kind == "null" or wanted.kind == "null":
-            return given.kind in _NULLABLE and wanted.kind in _NULLABLE
+            return _takes_null(given) and _takes_null(wanted)
         if given.kind != wanted.kind:
             return False
         if given.kind == "type":
@@ -162,6 +164,10 @@ class Unifier:
         return checked_size(parametric(type_.kind, type_.name, tuple(inner)))
 
 
+def _takes_null(type_: Type) -> bool:
+    return type_.kind in _NULLABLE or is_wrapper(type_)
+
+
 def _pairs(given: Sequence[Type], wanted: Sequence[Type]) -> _Work:
     work: _Work = [(one, other, None) for one, other in zip(given, wanted, strict=True)]
     work.reverse()  # taken from the end
@@ -190,9 +196,9 @@ def most_general(one: Type, other: Type) -> Type:
 
 
 def _equal_or_less_specific(one: Type, other: Type) -> bool:
-    if one.kind in ("dyn", "var"):
+    if one.kind in _LEAST_SPECIFIC:
         return True
-    if other.kind in ("dyn", "var") or one.kind != other.kind:
+    if other.kind in _LEAST_SPECIFIC or one.kind != other.kind:
         return False
     if one.kind == "type":
         return True

@@ -48,6 +48,7 @@ from extender.match.cel.types import (
 from extender.match.cel.values import (
     INT_MIN,
     MISSING,
+    NOT_ORDERED,
     Duration,
     TypeValue,
     Uint,
@@ -101,7 +102,7 @@ def _with_doubles(compare: Callable[[float, float], bool]) -> Callable[[float, f
         # An integer is rounded to a double before it is compared with one.
         left, right = float(a), float(b)
         if math.isnan(left) or math.isnan(right):
-            raise EvaluationError("NaN values cannot be ordered")
+            raise EvaluationError(NOT_ORDERED)
         return compare(left, right)
 
     return ordered

@@ -9,6 +9,7 @@ from extender.match.cel.library.functions import Function, function, overload
 from extender.match.cel.values import (
     NONE,
     Duration,
+    Message,
     OptionalValue,
     Timestamp,
     Uint,
@@ -25,6 +26,8 @@ _FIRST_INSTANT: Final = (
 def _of_non_zero(value: Value) -> OptionalValue:
     if type(value) is Timestamp:
         is_zero = value == _FIRST_INSTANT
+    elif type(value) is Message:
+        is_zero = not value.fields
     else:
         is_zero = type(value) in _ZEROS and not value
     return NONE if is_zero else OptionalValue(value)

@@ -10,7 +10,7 @@ from extender.match.cel.faults import EvaluationError
 from extender.match.cel.library.charges import PARSED
 from extender.match.cel.library.functions import Draft, Function, function, overload
 from extender.match.cel.library.zones import offset_at
-from extender.match.cel.values import INT_MAX, Duration, Timestamp, as_int
+from extender.match.cel.values import INT_MAX, INT_MIN, Duration, Timestamp, as_int
 
 _SECOND: Final = 1_000_000_000
 _MINUTE: Final = 60 * _SECOND
@@ -42,6 +42,8 @@ _CYCLE_YEARS: Final = 400
 _CYCLE_DAYS: Final = 146_097
 _FIRST_SECOND: Final = -62_135_596_800
 _LAST_SECOND: Final = 253_402_300_799
+# Go's calendar begins in March of the year -292,277,022,400, later than its seconds.
+_CALENDAR_START: Final = _FIRST_SECOND - (292_277_022_400 // 400 * _CYCLE_DAYS + 306) * _DAY
 
 
 def _refused(target: str) -> EvaluationError:
@@ -144,6 +146,30 @@ def _timestamp(nanoseconds: int, offset: int = 0) -> Timestamp:
     return timestamp
 
 
+def duration_of(seconds: int, nanos: int) -> Duration:
+    """The value of a Duration message, the nearest one if it is out of range."""
+    whole = seconds * _SECOND
+    if not INT_MIN <= whole <= INT_MAX:
+        nanos = 0
+    return Duration(min(max(whole + nanos, INT_MIN), INT_MAX))
+
+
+def timestamp_of(seconds: int, nanos: int) -> Timestamp:
+    """The value of a Timestamp message, in any year.
+
+    Go counts seconds from year 1 in 64 bits, which overflow. So the last 2,000 years come before
+    all others, but their calendar is right.
+    """
+    seconds += nanos // _SECOND
+    seconds = _signed(seconds - _FIRST_SECOND) + _FIRST_SECOND
+    return Timestamp(seconds * _SECOND + nanos % _SECOND)
+
+
+def _signed(number: int) -> int:
+    """The number, as 64 bits hold it."""
+    return (number + _MAX_MAGNITUDE) % _UINT64 - _MAX_MAGNITUDE
+
+
 def timestamp_text(timestamp: Timestamp) -> str:
     """RFC 3339, in the offset that the timestamp came with."""
     local = _Local(timestamp, timestamp.offset)
@@ -152,7 +178,8 @@ def timestamp_text(timestamp: Timestamp) -> str:
     minutes = abs(timestamp.offset) // 60
     sign = "-" if timestamp.offset < 0 else "+"
     zone = f"{sign}{minutes // 60:02d}:{minutes % 60:02d}" if timestamp.offset else "Z"
-    return f"{local.year:04d}-{local.date:%m-%d}T{local.clock()}{fraction}{zone}"
+    year = f"{'-' if local.year < 0 else ''}{abs(local.year):04d}"
+    return f"{year}-{local.date:%m-%d}T{local.clock()}{fraction}{zone}"
 
 
 class _Local:
@@ -161,8 +188,10 @@ class _Local:
     __slots__ = ("date", "nanosecond", "second_of_day", "year")
 
     def __init__(self, timestamp: Timestamp, offset: int) -> None:
-        seconds, self.nanosecond = divmod(int(timestamp), _SECOND)
-        days, self.second_of_day = divmod(seconds + offset, _DAY)
+        self.nanosecond = timestamp % _SECOND
+        seconds = to_seconds(timestamp) + offset
+        seconds = (seconds - _CALENDAR_START) % _UINT64 + _CALENDAR_START
+        days, self.second_of_day = divmod(seconds, _DAY)
         cycle, days = divmod(days, _CYCLE_DAYS)
         self.date = _EPOCH + timedelta(days=days)
         self.year = self.date.year + cycle * _CYCLE_YEARS
@@ -191,7 +220,7 @@ def _field(read: Callable[[_Local], int]) -> Callable[[Timestamp], int]:
 
 def _field_in_zone(read: Callable[[_Local], int]) -> Callable[[Timestamp, str], int]:
     def field(timestamp: Timestamp, zone: str) -> int:
-        return read(_Local(timestamp, offset_at(zone, timestamp // _SECOND)))
+        return read(_Local(timestamp, offset_at(zone, to_seconds(timestamp))))
 
     return field
 
@@ -203,6 +232,7 @@ def _id_in_zone(name: str) -> str:
 
 def add_duration(timestamp: Timestamp, duration: int) -> Timestamp:
     """The timestamp so much later, with its offset."""
+    as_int(to_seconds(timestamp) + (timestamp % _SECOND + duration) // _SECOND)
     return _timestamp(timestamp + duration, timestamp.offset)
 
 
@@ -214,8 +244,8 @@ def subtract_duration(timestamp: Timestamp, duration: Duration) -> Timestamp:
 def time_between(a: Timestamp, b: Timestamp) -> Duration:
     """`a - b`."""
     # The whole seconds alone must fit as well.
-    as_int((a // _SECOND - b // _SECOND) * _SECOND)
-    return Duration(as_int(a - b))
+    whole = as_int((to_seconds(a) - to_seconds(b)) * _SECOND)
+    return Duration(as_int(whole + a % _SECOND - b % _SECOND))
 
 
 def from_seconds(seconds: int) -> Timestamp:
@@ -225,7 +255,7 @@ def from_seconds(seconds: int) -> Timestamp:
 
 def to_seconds(timestamp: Timestamp) -> int:
     """Whole seconds since the epoch."""
-    return timestamp // _SECOND
+    return _signed(timestamp // _SECOND)
 
 
 _ACCESSORS: Final[Mapping[str, str]] = {

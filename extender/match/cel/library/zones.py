@@ -34,9 +34,9 @@ def offset_at(zone: str, seconds: int) -> int:
         return 0
     # Python's datetime has the years 1 to 9999 only, after conversion too.
     if seconds < _SECOND_YEAR:
-        seconds += _CYCLE
+        seconds += _CYCLE * -((seconds - _SECOND_YEAR) // _CYCLE)
     elif seconds >= _LAST_YEAR:
-        seconds -= _CYCLE
+        seconds -= _CYCLE * ((seconds - _LAST_YEAR) // _CYCLE + 1)
     local = (_EPOCH + timedelta(seconds=seconds)).astimezone(_zone(zone))
     return (local.utcoffset() or timedelta()) // timedelta(seconds=1)
 

@@ -1,11 +1,13 @@
 """Literals of lists, maps and objects. The first part that fails ends the evaluation of one."""
 
 from collections.abc import Hashable, Iterable, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import Any, Final
 
 from extender.match.cel.faults import EvaluationError, PanicError
-from extender.match.cel.plan.code import Code, Run, State, compose, constant
+from extender.match.cel.library.messages import KINDS, make
+from extender.match.cel.plan.code import Code, Run, State, compose, constant, spend
 from extender.match.cel.plan.rereading import taken
 from extender.match.cel.plan.scope import ProgramError, Scope, Steps, plan_each
 from extender.match.cel.syntax.ast import ListExpr, MapExpr, StructExpr
@@ -67,15 +69,40 @@ def _constant_map(parts: Sequence[Value]) -> Code:
 
 
 def plan_struct(scope: Scope, expr: StructExpr) -> Steps:
-    """Always fails at run time: only the checker knows the types of objects."""
     parts = yield from plan_each(field.value for field in expr.fields)
-    gather, name = in_turn(parts), expr.type_name
+    name = scope.checked.names[expr.id]
+    gather = _by_field(parts, expr)
 
-    def fail(s: State) -> Any:
-        gather(s)
-        raise EvaluationError(f"unknown type '{name}'")
+    def build(s: State) -> Any:
+        given = gather(s)
+        if name not in KINDS:  # a name of a type that only the checker knows
+            raise EvaluationError(f"unknown type '{name}'")
+        return make(name, given, partial(spend, s))
 
-    return scope.settle(compose(fail, parts, cost=_STRUCT_COST))
+    return scope.settle(compose(build, parts, cost=_STRUCT_COST))
+
+
+def _by_field(parts: Sequence[Code], expr: StructExpr) -> Run:
+    """Set each field before the next is evaluated, because it may be refused."""
+    fields = tuple(
+        (field.name, part.run, field.optional)
+        for field, part in zip(expr.fields, parts, strict=True)
+    )
+    unspent = _unspent(parts)
+
+    def gather(s: State) -> dict[str, Value]:
+        given: dict[Any, Value] = {}
+        begun = 0
+        try:
+            for name, run, is_optional in fields:
+                begun += 1
+                _enter(given, name, run(s), is_optional=is_optional)
+        except EvaluationError:
+            s[0] -= unspent[begun]
+            raise
+        return given
+
+    return gather
 
 
 def _is_constant(parts: Iterable[Code], optional: Iterable[bool]) -> bool:

@@ -6,7 +6,7 @@ A chain such as `a.b[0]` costs 1 for the variable and 1 for each link that it ap
 from collections.abc import Generator, Sequence
 from typing import Any, Final
 
-from extender.match.cel.check.declarations import TYPE_NAMES
+from extender.match.cel.check.declarations import CONSTANTS, TYPE_NAMES, UNDEFINED_TYPES
 from extender.match.cel.faults import EvaluationError
 from extender.match.cel.plan.code import FIELD_SLOTS, Code, State, charged, compose, constant
 from extender.match.cel.plan.dispatch import go_type
@@ -14,7 +14,7 @@ from extender.match.cel.plan.links import KEY_TYPES, Qualifier, linked
 from extender.match.cel.plan.rereading import reread, survives_reading
 from extender.match.cel.plan.scope import Branch, ProgramError, Scope, Steps, Variable
 from extender.match.cel.syntax.ast import Call, Constant, Expr, Ident, Select
-from extender.match.cel.types import TAINT, Type
+from extender.match.cel.types import Type
 from extender.match.cel.values import NO_SUCH_OVERLOAD, OptionalValue, TypeValue
 
 TERNARY: Final = "_?_:_"
@@ -29,18 +29,20 @@ def plan_ident(scope: Scope, expr: Ident) -> Steps:
     name = scope.checked.names.get(expr.id)
     if name is None or name == "taint":
         return (yield from plan_chain(scope, Branch(expr), unit=1))
-    return _plan_type(name)
+    return _plan_name(name)
 
 
 def plan_select(scope: Scope, expr: Select) -> Steps:
     name = scope.checked.names.get(expr.id)
     if name is not None:
-        return _plan_type(name)
+        return _plan_name(name)
     return (yield from plan_chain(scope, Branch(expr), unit=1))
 
 
-def _plan_type(name: str) -> Code:
-    if name == TAINT.name:
+def _plan_name(name: str) -> Code:
+    if name in CONSTANTS:
+        return constant(CONSTANTS[name])
+    if name in UNDEFINED_TYPES:
         raise ProgramError(f"reference to undefined type: {name}")
     return constant(TypeValue(name))
 

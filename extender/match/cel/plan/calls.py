@@ -1,19 +1,18 @@
 """Calls: what the planner computes in advance, and which function runs later."""
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, cast
 
 from msgspec.structs import replace
 
 from extender.match.cel.cost.charges import charge_of, work_of
-from extender.match.cel.equality import in_list
 from extender.match.cel.faults import CostLimitError, EvaluationError
 from extender.match.cel.library import FUNCTIONS, OVERLOADS
 from extender.match.cel.library.charges import NOTHING
 from extender.match.cel.plan.attributes import LINKS, TERNARY, plan_chain
-from extender.match.cel.plan.code import FIRST_LOCAL, UNKNOWN, Code, State, compose, constant
+from extender.match.cel.plan.code import FIRST_LOCAL, UNKNOWN, Code, compose, constant
 from extender.match.cel.plan.dispatch import accepts, dispatcher
 from extender.match.cel.plan.invocations import Invocation, invoked
 from extender.match.cel.plan.logic import DECISIVE, plan_logic, plan_or
@@ -22,7 +21,7 @@ from extender.match.cel.plan.rereading import taken
 from extender.match.cel.plan.scope import Branch, ProgramError, Scope, Steps, plan_each
 from extender.match.cel.syntax.ast import Call, Expr
 from extender.match.cel.types import DYN, STRING, Type
-from extender.match.cel.values import Uint, Value, map_key
+from extender.match.cel.values import NUMBERS, Uint, Value, equal_integers, map_key
 
 _CONVERSIONS: Final = frozenset(
     {
@@ -170,15 +169,25 @@ def _membership(scope: Scope, invocation: Invocation) -> Code | None:
         return None
     run = part.run
     if kinds == {str} and invocation.texts[0]:
-        members = frozenset(items)
-        return compose(lambda s: run(s) in members, (part,))
+        texts = frozenset(items)
+        return compose(lambda s: run(s) in texts, (part,))
+    members = _members(items)
+    return compose(lambda s: map_key(run(s)) in members, (part,), work=1)
 
-    def look_up(s: State) -> bool:
-        value = run(s)
-        map_key(value)  # fails as upstream's hash look-up does
-        return in_list(value, items)
 
-    return compose(look_up, (part,), work=len(items))
+def _members(items: Sequence[Value]) -> frozenset[Hashable]:
+    """The keys that upstream's hash table for a constant list has.
+
+    They are not what `==` says. That rounds an integer to compare it with a double; here a double
+    finds the integers that round to it, but an integer finds only the double that it equals.
+    """
+    keys = {map_key(item) for item in items}
+    for item in items:
+        if type(item) in NUMBERS:
+            keys.update(equal_integers(item))
+        if type(item) is int or type(item) is Uint:
+            keys.add(map_key(float(item)))
+    return frozenset(keys)
 
 
 def _kept(invocation: Invocation) -> Code | None:

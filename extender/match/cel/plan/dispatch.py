@@ -9,12 +9,16 @@ from extender.match.cel.library import FUNCTIONS, OVERLOADS
 from extender.match.cel.types import DYN, Type, list_of
 from extender.match.cel.values import (
     NO_SUCH_OVERLOAD,
+    NOT_ORDERED,
+    NUMBERS,
     Duration,
+    Message,
     OptionalValue,
     Timestamp,
     TypeValue,
     Uint,
     Value,
+    as_int,
     from_key,
     type_name,
 )
@@ -33,6 +37,7 @@ _GO_TYPES: Final[Mapping[type, str]] = {
     Timestamp: "types.Timestamp",
     OptionalValue: "*types.Optional",
     TypeValue: "*types.Type",
+    Message: "*types.protoObj",
 }
 
 # Types that are decided by the class of a value alone.
@@ -45,6 +50,25 @@ _SIMPLE: Final[Mapping[str, type]] = {
     "bytes": bytes,
     "google.protobuf.Duration": Duration,
     "google.protobuf.Timestamp": Timestamp,
+}
+_ORDERED: Final = NUMBERS | {bool, str, bytes, Duration, Timestamp}
+# What can be on the left of an operator. The error for anything else names the operator.
+_LEFT_OF: Final[Mapping[str, frozenset[type]]] = {
+    "_+_": NUMBERS | {str, bytes, list, Duration, Timestamp},
+    "_-_": NUMBERS | {Duration, Timestamp},
+    "_*_": NUMBERS,
+    "_/_": NUMBERS,
+    "_%_": frozenset({int, Uint}),
+    "-_": frozenset({int, float, bool, Duration}),
+    "size": frozenset({str, bytes, list, dict}),
+    "matches": frozenset({str}),
+    **dict.fromkeys(("_<_", "_<=_", "_>_", "_>=_"), _ORDERED),
+}
+# These have functions of their own, which upstream asks for the operator in vain.
+_RECEIVERS: Final = frozenset({str, Duration, Timestamp})
+# Upstream's values can do this, though no overload says so.
+_UNDECLARED: Final[Mapping[str, Mapping[tuple[type, ...], Callable[..., Value]]]] = {
+    "-_": {(Duration,): lambda value: Duration(as_int(-value))}
 }
 # Upstream does not check the elements before it calls these.
 _UNGUARDED: Final[Mapping[str, tuple[Type, ...]]] = {"list_flatten": (list_of(DYN),)}
@@ -91,7 +115,7 @@ def dispatcher(function: str, overloads: Sequence[str]) -> Callable[..., Any]:
         for overload in described
         if overload.run is not None
     ]
-    by_types = {
+    by_types = dict(_UNDECLARED.get(function, {})) | {
         tuple(_SIMPLE[parameter.name] for parameter in parameters): implementation
         for parameters, implementation in candidates
         if all(parameter.name in _SIMPLE for parameter in parameters)
@@ -104,15 +128,21 @@ def dispatcher(function: str, overloads: Sequence[str]) -> Callable[..., Any]:
         for parameters, implementation in candidates:
             if all(map(accepts, parameters, values)):
                 return implementation(*values)
-        if function == "size":
-            raise EvaluationError(f"{NO_SUCH_OVERLOAD}: size")
-        if is_singleton:
-            raise EvaluationError(NO_SUCH_OVERLOAD)
-        raise EvaluationError(
-            f"{NO_SUCH_OVERLOAD}: {function}({', '.join(map(type_name, values))})"
-        )
+        raise _no_overload(function, values, is_singleton=is_singleton)
 
     return dispatch
+
+
+def _no_overload(function: str, values: Sequence[Value], *, is_singleton: bool) -> EvaluationError:
+    if not is_singleton:
+        given = ", ".join(map(type_name, values))
+        return EvaluationError(f"{NO_SUCH_OVERLOAD}: {function}({given})")
+    left = _LEFT_OF.get(function)
+    if left is not None and type(values[0]) not in left | _RECEIVERS:
+        return EvaluationError(f"{NO_SUCH_OVERLOAD}: {function}")
+    if left is _ORDERED and values[0] != values[0]:
+        return EvaluationError(NOT_ORDERED)
+    return EvaluationError(NO_SUCH_OVERLOAD)
 
 
 def as_bool(value: Value) -> bool:

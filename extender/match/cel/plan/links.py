@@ -6,12 +6,14 @@ from typing import Any, Final
 from msgspec import Struct
 
 from extender.match.cel.faults import EvaluationError
+from extender.match.cel.library.messages import has_field, read_field
 from extender.match.cel.plan.code import Code, Run, State, compose
 from extender.match.cel.plan.dispatch import go_type
 from extender.match.cel.types import Type
 from extender.match.cel.values import (
     MISSING,
     NONE,
+    Message,
     OptionalValue,
     Uint,
     Value,
@@ -40,6 +42,8 @@ def _get(value: Value, key: Value) -> Value:
         return index_map(value, key)
     if type(value) is list:
         return index_list(value, key)
+    if type(value) is Message:
+        return read_field(value, key)
     raise EvaluationError(f"no such key: {shown(key)}")
 
 
@@ -49,6 +53,8 @@ def _look_up(value: Value, key: Value) -> Value:
         raise EvaluationError(f"invalid qualifier type: {go_type(key)}")
     if type(value) is dict:
         return find(value, key)
+    if type(value) is Message:
+        return read_field(value, key) if has_field(value, key) else MISSING
     if type(value) is not list:
         return MISSING
     index = position(key)

@@ -11,7 +11,7 @@ from extender.match.cel.library.regex import FINDING_STEPS, Pattern, compile_pat
 from extender.match.cel.plan.code import Code, Run, State, compose, spend
 from extender.match.cel.plan.invocations import Invocation, invoked
 from extender.match.cel.plan.scope import ProgramError, Scope
-from extender.match.cel.values import NO_SUCH_OVERLOAD, Value, size
+from extender.match.cel.values import NO_SUCH_OVERLOAD, TypeValue, Value, size
 
 _FUNCTIONS: Final = frozenset({"matches", "find", "findAll"})
 _SHORT: Final = 1024
@@ -74,6 +74,8 @@ def _operation(function: str, pattern: Pattern) -> Callable[..., Any]:
 
 def _on_text(operation: Callable[..., Any]) -> Callable[..., Any]:
     def call(text: Value, _: Value, *others: Value) -> Any:
+        if type(text) is TypeValue:  # upstream takes the name for the text
+            text = text.name
         if type(text) is not str or any(type(other) is not int for other in others):
             raise EvaluationError(NO_SUCH_OVERLOAD)
         return operation(text, *others)

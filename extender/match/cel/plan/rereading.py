@@ -38,7 +38,7 @@ def survives_reading(type_: Type) -> bool:
     """Whether reading a variable keeps values of this static type."""
     if is_optional(type_):
         return type_.parameters[0].kind in _PLAIN_KINDS
-    return type_.kind != "dyn"
+    return type_.kind not in ("dyn", "any")
 
 
 def reread(value: Value) -> Value:

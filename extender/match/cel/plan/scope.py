@@ -94,7 +94,7 @@ def _is_sound(checked: Checked) -> bool:
 
 def _may_lie(type_: Type) -> bool:
     """Null passes for objects, and reading a variable unwraps an optional in an optional."""
-    if type_.kind in ("dyn", "null"):
+    if type_.kind in ("dyn", "any", "null"):
         return True
     if is_optional(type_):
         return any(

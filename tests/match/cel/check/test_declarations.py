@@ -24,17 +24,25 @@ def test_the_taint_has_three_fields() -> None:
         ("optional_type", "optional_type"),
         ("net.CIDR", "net.CIDR"),
         ("kubernetes.Taint", "kubernetes.Taint"),
+        ("google.protobuf.Int32Value", "wrapper(int)"),
+        ("google.protobuf.Value", "dyn"),
+        ("google.protobuf.Struct", "map(string, dyn)"),
+        ("google.protobuf.Any", "google.protobuf.Any"),
+        ("google.protobuf.Empty", "google.protobuf.Empty"),
     ],
 )
 def test_a_type_has_a_name(name: str, type_: str) -> None:
     assert str(TYPE_NAMES[name]) == type_
 
 
-@pytest.mark.parametrize("name", ["dyn", "error", "kubernetes.Semver", "google.protobuf.Any"])
+@pytest.mark.parametrize("name", ["dyn", "error", "kubernetes.Semver", "google.protobuf.NullValue"])
 def test_other_types_have_none(name: str) -> None:
     assert name not in TYPE_NAMES
 
 
 def test_some_names_have_no_value() -> None:
-    assert set(UNDEFINED_TYPES) == {"kubernetes.Taint", "timestamp", "duration"}
+    assert {"kubernetes.Taint", "timestamp", "duration", "google.protobuf.Any"} <= set(
+        UNDEFINED_TYPES
+    )
+    assert not {"google.protobuf.Duration", "google.protobuf.Empty"} & set(UNDEFINED_TYPES)
     assert UNDEFINED_TYPES.items() <= TYPE_NAMES.items()
