@@ -1,6 +1,7 @@
 """Costly CEL expressions: done beside the event loop, within an allowance, and then remembered."""
 
 import asyncio
+import gc
 import sys
 import threading
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from extender.match.gates import FeatureGates
 from extender.match.lru import CacheBudget
 from extender.metrics import Metrics
 from extender.verbs import cel_budget
+from extender.verbs.cel_budget import DeferredError
 from tests.builders import JSON, node_json, pod_json, taint
 from tests.match.cel import hostile
 from tests.serving import Client, FixedSource, ShiftingSource, names_request, nodes_request, served
@@ -195,6 +197,20 @@ async def test_a_pod_with_many_large_patterns_is_worked_on_beside_the_loop_in_po
     assert 3 <= threads.count("cel_0") <= 8
     assert len(threads) - threads.count("cel_0") <= 1
     assert 0 < kept <= 32 << 20
+
+
+@pytest.mark.usefixtures("stingy")
+async def test_nothing_is_left_of_calls_that_would_do_too_much() -> None:
+    """Their faults must not hold the call, and with it the programs that it knew."""
+    async with served(source=FixedSource(*NODES)) as client:
+        for number in range(3):
+            texts = pod(COSTLY, f"{COSTLY} && {number} == 0", f"{COSTLY} && {number} == 1")
+            answer = await client.ask("filter", names_request(texts, *NAMES))
+            assert answer["Error"]
+        gc.collect()
+        left = [each for each in gc.get_objects() if isinstance(each, DeferredError)]
+
+    assert left == []
 
 
 @pytest.mark.usefixtures("stingy")
