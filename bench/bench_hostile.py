@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter, sleep
@@ -89,17 +89,22 @@ def make_cluster() -> JSON:
     return {"kind": "NodeList", "items": nodes}
 
 
-def make_body(expression: str | None) -> bytes:
-    """A filter call about all nodes, or an ordinary one about a single node."""
-    rule: JSON = {"operator": "Exists"} if expression is None else {"expression": expression}
-    annotations = {"scheduling.leeway/tolerations": json.dumps([rule])}
-    count = 1 if expression is None else NODES
+def make_body(*expressions: str) -> bytes:
+    """A filter call about all nodes, or without expressions an ordinary one about a single node."""
+    rules: list[JSON] = [{"expression": each} for each in expressions] or [{"operator": "Exists"}]
+    annotations = {"scheduling.leeway/tolerations": json.dumps(rules)}
+    count = NODES if expressions else 1
     return json.dumps(
         {
             "Pod": {"metadata": {"name": "pod", "annotations": annotations}},
             "NodeNames": [f"node-{i}" for i in range(count)],
         }
     ).encode()
+
+
+def make_pods() -> Mapping[str, Sequence[str]]:
+    """The expressions of each pod: one, or many."""
+    return {**{case.name: [case.expression] for case in hostile.cases()}, **hostile.pods()}
 
 
 @contextlib.contextmanager
@@ -141,22 +146,22 @@ def main() -> None:
             extender(cluster) as (address, pid),
             contextlib.closing(http.client.HTTPConnection(address, timeout=60)) as connection,
         ):
-            beside = Beside(address, make_body(None))
+            beside = Beside(address, make_body())
             with beside.running():
                 sleep(1)
             usual = statistics.median(beside.latencies)
-            for case in hostile.cases():
-                if options.only not in case.name:
+            for name, expressions in make_pods().items():
+                if options.only not in name:
                     continue
                 peak_megabytes(pid)
                 with beside.running():
                     sleep(0.02)
-                    seconds, _ = post(connection, make_body(case.expression))
+                    seconds, _ = post(connection, make_body(*expressions))
                 delay = max(beside.latencies) - usual
                 figures = [seconds, delay, peak_megabytes(pid)]
                 worst = [max(pair) for pair in zip(worst, figures, strict=True)]
                 print(
-                    f"{case.name:<46}{seconds * 1000:>7.1f} ms{delay * 1000:>7.1f} ms"
+                    f"{name:<46}{seconds * 1000:>7.1f} ms{delay * 1000:>7.1f} ms"
                     f"{figures[2]:>7.0f} MB",
                     flush=True,
                 )

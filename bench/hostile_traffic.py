@@ -15,6 +15,7 @@ from bench.asks import VERBS, Ask, Names, Whole
 from bench.cases import ACTIONS, HOST, ZONE
 from bench.cluster import JSON, KERNEL, SLA, encoded, make_node, name_of
 from bench.workloads import PREFIX, Rules
+from tests.match.cel import hostile
 
 FEW_NAMES: Final = 200
 ALL_EVERY: Final = 10
@@ -42,6 +43,7 @@ class Traffic:
             "annotation of 250 KiB, affinity": lambda: self._named(self._long_affinity),
             "thousands of native tolerations": lambda: self._named(self._native_tolerations),
             "new expressions": lambda: self._named(self._expressions),
+            "new regular expressions": lambda: self._named(self._patterns),
             "new spread selectors": lambda: self._named(self._spread_selectors),
             "new topology keys": lambda: self._named(self._topology_keys),
             "new label keys": lambda: self._named(self._label_keys),
@@ -129,6 +131,13 @@ class Traffic:
             for each in range(20)
         ]
         return self._pod(Rules(made))
+
+    def _patterns(self) -> JSON:
+        """As large as they may be and too large in turns, 100 and 300 of them."""
+        number = self._number()
+        letters, count = 200 if number % 2 else 16, 300 if number % 4 < 2 else 100
+        made = hostile.patterns(count, letters, first=1_000 * number)
+        return self._pod(Rules([{"expression": each} for each in made]))
 
     def _spread_selectors(self) -> JSON:
         values = [f"app-{self._made}-{each}" for each in range(500)]

@@ -41,5 +41,8 @@ class CallStats:
         """Note that a plugin broke; the status says what a person can use of it."""
         self.faults.append(exc)
         if isinstance(exc, LeewayError):
+            # Nobody logs its frames. They would hold this object and the whole call with all its
+            # programs, in a ring that the collector cannot see: structs of ours are hidden to it.
+            exc.__traceback__ = None
             return Status(Code.ERROR, (str(exc),))
         return Status(Code.ERROR, (f"internal fault ({type(exc).__name__})",))

@@ -7,6 +7,7 @@ A rule that the old object has in the same carrier is not validated again. So an
 be changed in other respects, and a bad rule can always be removed.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate, islice
@@ -115,7 +116,11 @@ class Review:
 
 def check(new: Ruled, old: Ruled | None, settings: Settings) -> Report:
     """Validate an object, and compile its expressions synchronously."""
-    return Review(new, old, settings).report(settings.programs.failure)
+    review = Review(new, old, settings)
+    compilation = settings.programs.compilation(review.expressions())
+    compilation.go_on(math.inf)
+    settings.programs.learn(compilation.finished)
+    return review.report(compilation.failure)
 
 
 def _check_affinity(

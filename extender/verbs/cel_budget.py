@@ -20,9 +20,10 @@ from extender.framework.columns.node_table import NodeTable
 from extender.framework.interface import Settings
 from extender.framework.snapshot import NodeInfo, Snapshot
 from extender.framework.stats import CallStats
-from extender.match.cel.cache import Finished, ProgramCache, Work, compile_cost
+from extender.match.cel.cache import ProgramCache
 from extender.match.cel.faults import CompileError
 from extender.match.cel.program import compile_expression
+from extender.match.cel.work import Finished, Work
 from extender.match.lru import CacheBudget
 from extender.metrics import Metrics
 from extender.model.core_v1 import Pod, Taint
@@ -33,6 +34,9 @@ LOOP_ALLOWANCE: Final = 200_000
 # What a call may do altogether; past that filter answers with an Error, and the next call
 # goes on from what is remembered.
 CALL_ALLOWANCE: Final = 10_000_000
+# What an object that is validated may do on the thread before others have their turn. It is more
+# than one expression can cost.
+PORTION: Final = 4_000_000
 # What a call may compare altogether: tolerations with taints, in about a second.
 CALL_BUDGET: Final = 1_500_000
 # How long a busy thread may keep the event loop waiting. At Python's 5 ms, a loop that waits for
@@ -91,22 +95,12 @@ class CelBudget:
 
     async def compiled(self, expressions: Iterable[str]) -> Callable[[str], CompileError | None]:
         """What refuses each of these expressions, whatever the cache drops meanwhile."""
-        programs = self._programs
-        known = {text: programs.failure(text) for text in expressions if text in programs}
-        unknown = [text for text in expressions if text not in known]
-        cost = sum(map(compile_cost, unknown))
-        work = programs.work(unknown, ())
-        if cost <= LOOP_ALLOWANCE:
-            finished = work.do(cost)
-        else:
-            finished = await self.in_thread(lambda: work.do(cost))
-        programs.learn(finished)
-        outcomes = {each.expression: each.outcome for each in finished}
-        failures = {
-            text: outcome if isinstance(outcome, CompileError) else None
-            for text, outcome in outcomes.items()
-        }
-        return (known | failures).__getitem__
+        compilation = self._programs.compilation(expressions)
+        done = compilation.cost <= LOOP_ALLOWANCE and compilation.go_on(LOOP_ALLOWANCE)
+        while not done:
+            done = await self.in_thread(lambda: compilation.go_on(PORTION))
+        self._programs.learn(compilation.finished)
+        return compilation.failure
 
     async def run(self, work: Work) -> None:
         """Do the work on the thread, as far as one call may, and remember what came of it."""

@@ -16,7 +16,7 @@ import trustme
 from prometheus_client import CollectorRegistry
 
 from extender.config.schema import Config, Limits
-from extender.match.cel.cache import Finished, Work
+from extender.match.cel.work import Finished, Work
 from extender.metrics import Metrics
 from extender.server import connection as server_connection
 from extender.server.connection import MAX_HEAD_BYTES

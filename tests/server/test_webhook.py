@@ -13,7 +13,10 @@ import pytest
 
 from extender.config.schema import Config, Limits
 from extender.framework.interface import Settings
+from extender.match.cel.library.regex import Pattern
+from extender.match.cel.plan.patterns import Afford
 from extender.match.cel.program import Program, compile_expression
+from extender.match.cel.work import Compilation
 from extender.match.gates import FeatureGates
 from extender.review import admission
 from extender.review.admission import AdmissionRequest
@@ -22,6 +25,7 @@ from extender.server import webhook
 from extender.verbs import cel_budget
 from tests.admitting import UID, admitting, review
 from tests.builders import JSON, PREFIX, toleration
+from tests.match.cel import hostile
 from tests.review import objects
 from tests.review.objects import with_tolerations
 from tests.serving import connected, head
@@ -313,10 +317,10 @@ async def test_costly_expressions_do_not_hold_up_the_loop(
     """While one review waits for the compiler another one is answered."""
     answered = threading.Event()
 
-    def slow(text: str) -> Program:
+    def slow(text: str, afford: Afford) -> Program:
         if text != CHEAP:
             assert answered.wait(30)
-        return compile_expression(text)
+        return compile_expression(text, afford)
 
     monkeypatch.setattr(cel_budget, "compile_expression", slow)
     costly = with_tolerations({"expression": f"{HOSTILE} && taint.key"})
@@ -331,6 +335,63 @@ async def test_costly_expressions_do_not_hold_up_the_loop(
     assert meanwhile["allowed"] is True
     assert unfinished
     assert "compilation failed: ERROR: <input>:1:" in answer["status"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("letters", "problem"),
+    [
+        pytest.param(200, "it takes more than 20000 instructions", id="too large"),
+        pytest.param(16, "may take 400000 instructions in all", id="as large as may be"),
+    ],
+)
+async def test_large_patterns_are_compiled_beside_the_loop(
+    letters: int, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In portions, between which others have their turn, and only as many as one object may."""
+    threads: list[str] = []
+    compile_ = Pattern.compile
+    portions: list[float] = []
+    go_on = Compilation.go_on
+
+    def noted(pattern: Pattern) -> None:
+        threads.append(threading.current_thread().name)
+        compile_(pattern)
+
+    def counted(compilation: Compilation, allowance: float) -> bool:
+        portions.append(allowance)
+        return go_on(compilation, allowance)
+
+    monkeypatch.setattr(Pattern, "compile", noted)
+    monkeypatch.setattr(Compilation, "go_on", counted)
+    monkeypatch.setattr(cel_budget, "PORTION", 1_000_000)
+    rules = [{"expression": each} for each in hostile.patterns(100, letters)]
+    async with admitting(tmp_path) as api:
+        answer = await api.ask(review(with_tolerations(*rules)))
+
+    assert problem in answer["status"]["message"]
+    assert threads == ([] if letters == 200 else ["cel_0"] * 20)
+    # A hundred texts take 1,080,000 without what they compile to.
+    assert portions == [1_000_000] * (2 if letters == 200 else 6)
+
+
+async def test_few_characters_with_large_patterns_go_to_the_thread_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What patterns cost shows when an expression is parsed, and the loop stops there."""
+    threads: list[str] = []
+    compile_ = Pattern.compile
+
+    def noted(pattern: Pattern) -> None:
+        threads.append(threading.current_thread().name)
+        compile_(pattern)
+
+    monkeypatch.setattr(Pattern, "compile", noted)
+    rules = [{"expression": each} for each in hostile.patterns(5, 16)]
+    async with admitting(tmp_path) as api:
+        answer = await api.ask(review(with_tolerations(*rules)))
+
+    assert answer["allowed"] is True
+    assert threads == ["cel_0"] * 5
 
 
 async def test_a_large_review_is_judged_beside_the_loop(

@@ -1,9 +1,11 @@
 """Costly CEL expressions: done beside the event loop, within an allowance, and then remembered."""
 
 import asyncio
+import gc
 import sys
 import threading
 from collections.abc import Sequence
+from unittest import mock
 
 import aiohttp
 import pytest
@@ -11,12 +13,15 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
 from extender.config.schema import Config, Limits
-from extender.match.cel.cache import Finished, Work
+from extender.match.cel.library.regex import Pattern
+from extender.match.cel.work import Finished, Work
 from extender.match.gates import FeatureGates
 from extender.match.lru import CacheBudget
 from extender.metrics import Metrics
 from extender.verbs import cel_budget
+from extender.verbs.cel_budget import DeferredError
 from tests.builders import JSON, node_json, pod_json, taint
+from tests.match.cel import hostile
 from tests.serving import Client, FixedSource, ShiftingSource, names_request, nodes_request, served
 
 # Costs 60,000 a taint; estimated at as much, so it is never begun on the event loop.
@@ -35,13 +40,13 @@ def preempt_request(*texts: str) -> JSON:
     return {"Pod": pod(*texts), "NodeNameToMetaVictims": victims}
 
 
-async def sample(client: Client, name: str) -> float:
+async def sample(client: Client, name: str, **labels: str) -> float:
     _, text = await client.get("/metrics")
     return next(
         each.value
         for family in text_string_to_metric_families(text)
         for each in family.samples
-        if each.name == name
+        if each.name == name and labels.items() <= each.labels.items()
     )
 
 
@@ -152,6 +157,60 @@ async def test_a_call_that_would_do_too_much_is_an_error_and_the_next_one_goes_o
     assert answers[0]["NodeNames"] == []
     assert errors[-1] == ""
     assert answers[-1]["NodeNames"] == ["n0", "n2", "n4"]
+
+
+@pytest.mark.parametrize("count", [100, 300])
+async def test_a_pod_with_many_patterns_that_are_too_large_has_its_verdict(count: int) -> None:
+    """None of them is compiled, and so none is kept."""
+    texts = hostile.patterns(count, 200)
+    async with served(source=FixedSource(*NODES)) as client:
+        with mock.patch.object(Pattern, "compile") as compile_:
+            answer = await client.ask("filter", names_request(pod(*texts), *NAMES))
+        taken = await sample(client, "leeway_cel_compile_seconds_count")
+
+    assert (answer["Error"], answer["NodeNames"]) == ("", [])
+    assert taken >= count
+    compile_.assert_not_called()
+
+
+@pytest.mark.parametrize("count", [100, 300])
+async def test_a_pod_with_many_large_patterns_is_worked_on_beside_the_loop_in_portions(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[str] = []
+    compile_ = Pattern.compile
+
+    def noted(pattern: Pattern) -> None:
+        threads.append(threading.current_thread().name)
+        compile_(pattern)
+
+    monkeypatch.setattr(Pattern, "compile", noted)
+    texts = hostile.patterns(count, 16)
+    small = Config(limits=Limits(cache_bytes=32 << 20))
+    async with served(small, FixedSource(*NODES)) as client:
+        answer = await client.ask("filter", names_request(pod(*texts), *NAMES))
+        kept = await sample(client, "leeway_cache_bytes", cache="programs")
+
+    assert "take more work than one call may do" in answer["Error"]
+    assert answer["NodeNames"] == []
+    # 16 MiB of work in progress. The event loop compiles what its share covers: one of them.
+    assert 3 <= threads.count("cel_0") <= 8
+    assert len(threads) - threads.count("cel_0") <= 1
+    assert 0 < kept <= 32 << 20
+
+
+@pytest.mark.usefixtures("stingy")
+async def test_nothing_is_left_of_calls_that_would_do_too_much() -> None:
+    """Their faults must not hold the call, and with it the programs that it knew."""
+    async with served(source=FixedSource(*NODES)) as client:
+        for number in range(3):
+            texts = pod(COSTLY, f"{COSTLY} && {number} == 0", f"{COSTLY} && {number} == 1")
+            answer = await client.ask("filter", names_request(texts, *NAMES))
+            assert answer["Error"]
+        gc.collect()
+        left = [each for each in gc.get_objects() if isinstance(each, DeferredError)]
+
+    assert left == []
 
 
 @pytest.mark.usefixtures("stingy")

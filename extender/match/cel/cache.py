@@ -8,21 +8,26 @@ programs: a broken expression costs as little the second time.
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from extender.errors import AllowanceError
-from extender.match.cel.faults import CompileError, TooComplexError
-from extender.match.cel.program import MAX_BYTES, Evaluation, Program, compile_expression
+from extender.match.cel.faults import CompileError
+from extender.match.cel.program import Evaluation, Program, compile_expression
 from extender.match.cel.values import COST_LIMIT
+from extender.match.cel.work import (
+    Allowance,
+    Compilation,
+    Compile,
+    Finished,
+    Outcome,
+    Work,
+    compile_cost,
+    outcome_of,
+)
 from extender.match.lru import LRU, MAX_SHARE, CacheBudget
 from extender.model.core_v1 import Taint
 
-# Characters of an error text that are kept: each of 100 issues may quote a line of 10 KiB.
-MAX_PROBLEM: Final = 10_000
-# What compiling a character costs, in units of evaluation: they take about as long.
-COMPILE_COST: Final = 300
 # An evaluation may cost this many times its estimate: upstream's estimate leaves out, for example,
 # the length of the string on which startsWith() is called.
 UNDERESTIMATE: Final = 20
@@ -35,9 +40,6 @@ _VERDICT_BYTES: Final = 400
 # The LRU learns a new weight once an entry has grown by an eighth: for each verdict it would take
 # 0.5 us.
 _UNTOLD: Final = 8
-
-Outcome = Program | CompileError
-Compile = Callable[[str], Program]
 
 
 @dataclass(slots=True)
@@ -62,44 +64,6 @@ class _Entry:
             self.verdict_bytes += weight
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """The result of working on one expression: its program or its failure, and its verdicts."""
-
-    expression: str
-    outcome: Outcome
-    verdicts: Mapping[Taint, Evaluation]
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """Expressions to compile and to evaluate; another thread may do it."""
-
-    compile: Compile
-    jobs: Sequence[tuple[str, Outcome | None, Sequence[Taint]]]
-
-    def do(self, allowance: int) -> Sequence[Finished]:
-        """Do as much as the allowance covers; the next call does the rest."""
-        finished = []
-        for expression, known, taints in self.jobs:
-            outcome = known
-            if outcome is None:
-                allowance -= compile_cost(expression)
-                if allowance < 0:
-                    break
-                outcome = _outcome(self.compile, expression)
-            verdicts: dict[Taint, Evaluation] = {}
-            if isinstance(outcome, Program):
-                for taint in dict.fromkeys(map(outcome.seen, taints)):
-                    if allowance < 0:
-                        break
-                    verdict = outcome.judge(taint)
-                    verdicts[taint] = verdict
-                    allowance -= verdict.cost
-            finished.append(Finished(expression, outcome, verdicts))
-        return finished
-
-
 class ProgramCache:
     """ProgramCache by their expression.
 
@@ -110,7 +74,7 @@ class ProgramCache:
     def __init__(
         self, budget: CacheBudget | None = None, *, compile_with: Compile = compile_expression
     ) -> None:
-        self.allowance: float = math.inf
+        self._purse = Allowance(math.inf)
         self._compile = compile_with
         self.budget = CacheBudget() if budget is None else budget
         self._share = int(MAX_SHARE * self.budget.max_bytes)
@@ -118,6 +82,14 @@ class ProgramCache:
         # The last program that is too heavy for the LRU. If it were forgotten, a call that ran out
         # of allowance would never finish: each retry would have to compile it again.
         self._heavy: tuple[str, _Entry] | None = None
+
+    @property
+    def allowance(self) -> float:
+        return self._purse.left
+
+    @allowance.setter
+    def allowance(self, cost: float) -> None:
+        self._purse.left = cost
 
     @property
     def hits(self) -> int:
@@ -156,9 +128,9 @@ class ProgramCache:
         taint = outcome.seen(taint)
         verdict = entry.verdicts.get(taint)
         if verdict is None:
-            self._afford(min(outcome.max_cost * UNDERESTIMATE, COST_LIMIT))
+            self._purse.require(_most_of(outcome))
             verdict = outcome.judge(taint)
-            self.allowance -= verdict.cost
+            self._purse.left -= verdict.cost + verdict.steps
             entry.add(taint, verdict)
             if entry.bytes + entry.verdict_bytes - entry.weighed > entry.weighed // _UNTOLD:
                 self._reweigh(expression, entry)
@@ -176,7 +148,15 @@ class ProgramCache:
                 seen = dict.fromkeys(map(entry.outcome.seen, asked))
                 unknown = tuple(taint for taint in seen if taint not in entry.verdicts)
                 jobs.append((expression, entry.outcome, unknown))
-        return Work(self._compile, jobs)
+        # Half of what is kept: while it is done, it is in nobody's weight.
+        return Work(self._compile, jobs, room=self.budget.max_bytes // 2)
+
+    def compilation(self, expressions: Iterable[str]) -> Compilation:
+        """The expressions of one object that is validated, whatever the cache drops meanwhile."""
+        asked = tuple(expressions)
+        entries = {text: entry for text in asked if (entry := self._peek(text)) is not None}
+        known = {text: entry.outcome for text, entry in entries.items()}
+        return Compilation(self._compile, asked, known)
 
     def learn(self, finished: Iterable[Finished]) -> None:
         """Keep the results of work that another thread did."""
@@ -202,17 +182,8 @@ class ProgramCache:
         entry = self._entries.get(expression)
         if entry is not None:
             return entry
-        cost = compile_cost(expression)
-        self._afford(cost)
-        self.allowance -= cost
-        return self._add(expression, _outcome(self._compile, expression))
-
-    def _afford(self, cost: int) -> None:
-        if cost > self.allowance:
-            raise AllowanceError(
-                "the CEL expressions of the pod take more work than one call may do; what is"
-                " done is remembered, and the next call goes on from there"
-            )
+        self._purse.spend(compile_cost(expression))
+        return self._add(expression, outcome_of(self._compile, expression, self._purse.afford))
 
     def _add(self, expression: str, outcome: Outcome) -> _Entry:
         weight = _ENTRY_BYTES + sys.getsizeof(expression) + _outcome_bytes(outcome)
@@ -229,25 +200,10 @@ class ProgramCache:
         self._entries.reweigh(expression, entry.weighed)
 
 
-def compile_cost(expression: str) -> int:
-    """The cost of compiling. An expression over the size limit is free: nobody reads it."""
-    return COMPILE_COST * len(expression) if len(expression) <= MAX_BYTES else 0
+def _most_of(program: Program) -> int:
+    """What an evaluation costs at most, with the work that its cost does not cover."""
+    return COST_LIMIT if program.plan.heavy else min(program.max_cost * UNDERESTIMATE, COST_LIMIT)
 
 
 def _outcome_bytes(outcome: Outcome) -> int:
     return outcome.plan.bytes if isinstance(outcome, Program) else sys.getsizeof(str(outcome))
-
-
-def _outcome(compile_with: Compile, expression: str) -> Outcome:
-    try:
-        program = compile_with(expression)
-    except CompileError as exc:
-        # Not `exc` itself: through its context it holds the compiler's frames and the AST.
-        problem = str(exc)
-        kept = problem if len(problem) <= MAX_PROBLEM else f"{problem[:MAX_PROBLEM]}..."
-        return CompileError(kept)
-    if program.too_costly:
-        return TooComplexError(
-            f"too complex, estimated cost {program.max_cost} exceeds limit {COST_LIMIT}"
-        )
-    return program

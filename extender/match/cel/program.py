@@ -16,6 +16,7 @@ from extender.match.cel.plan.code import (
     State,
 )
 from extender.match.cel.plan.compile import Plan, plan
+from extender.match.cel.plan.patterns import Afford, any_size
 from extender.match.cel.plan.scope import ProgramError
 from extender.match.cel.syntax.parser import parse
 from extender.match.cel.syntax.source import IssuesError, Source, format_issues
@@ -32,6 +33,7 @@ class Evaluation(Struct, frozen=True, gc=False):
     result: bool | None
     error: str | None
     cost: int
+    steps: int = 0  # of work that the cost does not cover
 
 
 class Program(Struct, frozen=True):
@@ -90,18 +92,18 @@ def _run(plan_: Plan, s: State) -> Evaluation:
     try:
         result = plan_.run(s)
     except (EvaluationError, PanicError) as error:
-        return Evaluation(None, str(error), s[0])
+        return Evaluation(None, str(error), s[0], s[4])
     except CostLimitError:
-        return Evaluation(None, COST_LIMIT_EXCEEDED, s[0])
+        return Evaluation(None, COST_LIMIT_EXCEEDED, s[0], s[4])
     if s[0] > COST_LIMIT:
-        return Evaluation(None, COST_LIMIT_EXCEEDED, s[0])
+        return Evaluation(None, COST_LIMIT_EXCEEDED, s[0], s[4])
     if result is True or result is False:
-        return Evaluation(result, None, s[0])
-    return Evaluation(None, f"must evaluate to bool, not {type_name(result)}", s[0])
+        return Evaluation(result, None, s[0], s[4])
+    return Evaluation(None, f"must evaluate to bool, not {type_name(result)}", s[0], s[4])
 
 
-def compile_expression(text: str) -> Program:
-    """Raises CompileError, in upstream's words."""
+def compile_expression(text: str, afford: Afford = any_size) -> Program:
+    """Raises CompileError, in upstream's words, and what `afford` raises."""
     if len(text.encode(errors="surrogatepass")) > MAX_BYTES:
         raise CompileError(f"Too long: may not be more than {MAX_BYTES} bytes")
     source = Source(text)
@@ -115,7 +117,7 @@ def compile_expression(text: str) -> Program:
     if type_ != BOOL or is_wrapper(type_):
         raise CompileError(f"must evaluate to bool, not {type_}")
     try:
-        planned = plan(checked)
+        planned = plan(checked, afford)
     except ProgramError as error:
         raise CompileError(f"program instantiation failed: {error}") from None
     return Program(text, str(type_), estimate(checked), planned)

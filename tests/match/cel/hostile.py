@@ -4,7 +4,7 @@ They are shared by the tests, which look at verdicts and counts, and by the benc
 time and memory. The taint that they meet has the longest key and value that there can be.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -34,6 +34,22 @@ def filled(unit: str, *, around: tuple[str, str] = ("", ""), joint: str = "") ->
 
 def nested(opening: str, core: str, closing: str, depth: int) -> str:
     return opening * depth + core + closing * depth
+
+
+def patterns(count: int, letters: int, first: int = 0) -> list[str]:
+    """Expressions for one pod: each has a pattern of its own."""
+    numbers = range(first, first + count)
+    return [rf"taint.value.matches('\\pL{{{letters}}}{number}')" for number in numbers]
+
+
+def pods() -> Mapping[str, Sequence[str]]:
+    """Pods with many expressions: each by itself is legal upstream."""
+    return {
+        "a pod with 100 patterns that are too large": patterns(100, 200),
+        "a pod with 300 patterns that are too large": patterns(300, 200),
+        "a pod with 100 patterns as large as may be": patterns(100, 16),
+        "a pod with 300 patterns as large as may be": patterns(300, 16),
+    }
 
 
 def cases() -> Iterator[Case]:
@@ -197,6 +213,16 @@ def _patterns() -> Iterator[Case]:
     yield Case(
         "large counted classes", "taint.value.matches('" + r"[\\pL]{900}" * 8 + "')", "refused"
     )
+    yield Case("letters, counted", r"taint.value.matches('\\pL{200}0')", "refused")
+    yield Case("as many letters as there may be", r"taint.value.matches('\\pL{16}0')", "false")
+    yield Case(
+        "the largest patterns together",
+        " || ".join(rf"taint.value.matches('\\pL{{16}}{n}')" for n in range(2)),
+        "false",
+    )
+    yield Case("many states", "taint.key.find('(?:.?){1000}') == taint.key", "true")
+    yield Case("a large pattern out of parts", r"taint.value.matches('\\pL{16}' + '0')", "false")
+    yield Case("too large out of parts", r"taint.value.matches('\\pL{200}' + '0')", "error")
     yield Case("a back reference", r"taint.value.matches('(1)\\1')", "refused")
     yield Case("a look-ahead", "taint.value.matches('(?=1)')", "refused")
     yield Case(

@@ -7,9 +7,11 @@ from unittest.mock import ANY
 import pytest
 
 from extender.errors import AllowanceError
-from extender.match.cel.cache import COMPILE_COST, MAX_PROBLEM, Finished, ProgramCache
+from extender.match.cel.cache import ProgramCache
 from extender.match.cel.faults import CompileError, TooComplexError
+from extender.match.cel.plan.patterns import Afford
 from extender.match.cel.program import Evaluation, Program, compile_expression
+from extender.match.cel.work import COMPILE_COST, MAX_PROBLEM, Compile, Finished
 from extender.match.lru import LRU, CacheBudget
 from extender.model.core_v1 import Taint
 
@@ -28,17 +30,15 @@ def compiled() -> list[str]:
 
 
 @pytest.fixture
-def compile_with(compiled: list[str]) -> Callable[[str], Program]:
-    def compile_with(expression: str) -> Program:
+def compile_with(compiled: list[str]) -> Compile:
+    def compile_with(expression: str, afford: Afford) -> Program:
         compiled.append(expression)
-        return compile_expression(expression)
+        return compile_expression(expression, afford)
 
     return compile_with
 
 
-def test_an_expression_is_compiled_once(
-    compiled: list[str], compile_with: Callable[[str], Program]
-) -> None:
+def test_an_expression_is_compiled_once(compiled: list[str], compile_with: Compile) -> None:
     programs = ProgramCache(compile_with=compile_with)
 
     assert programs.problem(IS_SLA) is None
@@ -64,7 +64,7 @@ def test_an_expression_is_compiled_once(
 )
 def test_a_failure_is_kept_as_well(
     compiled: list[str],
-    compile_with: Callable[[str], Program],
+    compile_with: Compile,
     expression: str,
     problem: str,
 ) -> None:

@@ -6,11 +6,12 @@ import tracemalloc
 
 import pytest
 
-from extender.match.cel.cache import MAX_PROBLEM, ProgramCache
+from extender.match.cel.cache import ProgramCache
 from extender.match.cel.faults import CompileError, CostLimitError, EvaluationError
 from extender.match.cel.plan.code import State
 from extender.match.cel.program import Evaluation, Program, compile_expression
 from extender.match.cel.values import COST_LIMIT, COST_LIMIT_EXCEEDED, MAX_STEPS
+from extender.match.cel.work import MAX_PROBLEM
 from extender.match.lru import CacheBudget
 from tests.match.cel import hostile
 from tests.match.cel.hostile import TAINT, Case, Fate

@@ -6,7 +6,7 @@ from typing import Final
 from extender.match.cel.check.format_calls import format_issue
 from extender.match.cel.check.notes import Checked
 from extender.match.cel.faults import EvaluationError
-from extender.match.cel.library.patterns import translate
+from extender.match.cel.library.patterns import TooLargeError, translate
 from extender.match.cel.library.times import parse_duration, parse_timestamp
 from extender.match.cel.syntax.ast import (
     Call,
@@ -137,6 +137,8 @@ def _is_valid(function: str, constant: Constant) -> bool:
         return False
     try:
         _LITERAL_CHECKS[function](constant.value)
+    except TooLargeError:  # valid upstream; the plan says why it is refused
+        return True
     except EvaluationError:
         return False
     return True

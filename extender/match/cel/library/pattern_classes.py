@@ -8,10 +8,6 @@ from typing import Final
 from extender.match.cel.faults import EvaluationError
 from extender.match.cel.library import unicode_groups
 
-# A class compiles to several UTF-8 instructions; a Unicode group to hundreds.
-CLASS_SIZE: Final = 10
-GROUP_SIZE: Final = 400
-
 _OCTAL: Final = re.compile(r"\\(0[0-7]{0,2}|[1-7][0-7]{1,2})")
 _CONTROLS: Final[Mapping[str, int]] = dict(zip("afnrtv", (7, 12, 10, 13, 9, 11), strict=True))
 _PERL: Final = re.compile(r"\\[dDsSwW]")
@@ -24,6 +20,9 @@ _POSIX: Final = frozenset(
     )
 )
 _MAX_CODE_POINT: Final = 0x10FFFF
+# Some groups are said in 12 KiB of ranges; in one class, only once.
+_LONG: Final = 100
+_FIRST_RANGE: Final = re.compile(r"[^-]+-[^}]+}")
 
 
 def refused(fault: str, part: str) -> EvaluationError:
@@ -93,23 +92,23 @@ def _group_name(text: str, start: int) -> tuple[str, bool, int]:
     return name, negative, end
 
 
-def bracket(text: str, start: int, *, fold: bool) -> tuple[str, int, int]:
-    """A class in brackets: in RE2's dialect, how large it gets, and where it ends."""
+def bracket(text: str, start: int, *, fold: bool) -> tuple[str, int]:
+    """A class in brackets: in RE2's dialect, and where it ends."""
     at = start + 2 if text.startswith("^", start + 1) else start + 1
-    said, size = [text[start:at]], CLASS_SIZE
+    said = [text[start:at]]
     first = at
     while at == first or not text.startswith("]", at):
         if at >= len(text):
             raise refused("missing closing ]", text[start:])
         if text.startswith((r"\p", r"\P"), at):
             member, at = _group_in_class(text, at, fold=fold)
-            size += GROUP_SIZE
+            if len(member) > _LONG and member in said:
+                member = _FIRST_RANGE.match(member)[0]  # type: ignore[index]  # it has many
         else:
             end = _named_class(text, at) or _range(text, at)
             member, at = text[at:end], end
-            size += 2
         said.append(member)
-    return "".join(said) + "]", size, at + 1
+    return "".join(said) + "]", at + 1
 
 
 def _group_in_class(text: str, start: int, *, fold: bool) -> tuple[str, int]:

@@ -4,16 +4,23 @@ The two dialects differ in little: RE2 refuses two groups of one name, knows few
 groups, and accepts any byte as `\\C`. Groups do not capture here: no function of CEL returns one.
 """
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
+from extender.match.cel.faults import EvaluationError
 from extender.match.cel.library import pattern_classes
-from extender.match.cel.library.pattern_classes import CLASS_SIZE, GROUP_SIZE, refused
+from extender.match.cel.library.pattern_classes import refused
+from extender.match.cel.library.pattern_sizes import (
+    FRAME_SIZE,
+    MAX_SIZE,
+    class_size,
+    literal_size,
+)
 
 _MAX_REPEAT: Final = 1_000
 _MAX_HEIGHT: Final = 1_000
-_MAX_SIZE: Final = 1_000_000
 
 _COUNTS: Final = re.compile(r"\{(0|[1-9][0-9]*)(?:(,)(0|[1-9][0-9]*)?)?\}")
 _CAPTURE_START: Final = re.compile(r"\(\?P?<(?=.)", re.DOTALL)
@@ -22,12 +29,29 @@ _FLAGS: Final = re.compile(r"\(\?([imsU]*)(?:-([imsU]+))?([:)])")
 _BAD_FLAGS: Final = re.compile(r"\(\?[imsU]*(?:-[imsU]*)?.?", re.DOTALL)
 
 
+class TooLargeError(EvaluationError):
+    """A regular expression that upstream would compile; here it would hold up everybody else."""
+
+    def __init__(self, pattern: str) -> None:
+        super().__init__(
+            f"error parsing regexp: expression too large, it takes more than {MAX_SIZE}"
+            f" instructions: `{pattern}`"
+        )
+
+
+class Translated(NamedTuple):
+    """An expression in RE2's dialect, and about how many instructions RE2 makes of it."""
+
+    said: str
+    size: int
+
+
 class _Node(NamedTuple):
-    """What is kept of a parsed part: enough to check upstream's limits."""
+    """What is kept of a parsed part: enough to check the limits."""
 
     kind: str  # literal, concat, alternate, or other
     height: int = 1
-    size: int = 1
+    size: int = 1  # in instructions
     repeats: int = 1  # the most copies that nested counts make of anything in it
 
 
@@ -71,8 +95,9 @@ class _Reader:
         # Where the repetition began that was read just now, and the one just before; -1 if none.
         self.repeat_begins = -1
         self.last_repeat = -1
+        self.classes = 0  # instructions of all classes, each counted once
 
-    def read(self) -> str:
+    def read(self) -> Translated:
         while self.at < len(self.text):
             self.repeat_begins = -1
             _READERS.get(self.text[self.at], _Reader.literal)(self)
@@ -80,12 +105,12 @@ class _Reader:
         if len(self.groups) > 1:
             raise refused("missing closing )", self.text)
         self.groups[0].close_branch()
-        self.check(_join("alternate", self.groups[0].branches))
-        return "".join(self.said)
+        size = FRAME_SIZE + self.check(_join("alternate", self.groups[0].branches)).size
+        return Translated("".join(self.said), size)
 
     def check(self, node: _Node) -> _Node:
-        if node.size > _MAX_SIZE:
-            raise refused("expression too large", self.text)
+        if node.size > MAX_SIZE:
+            raise TooLargeError(self.text)
         if node.height > _MAX_HEIGHT:
             raise refused("expression nests too deeply", self.text)
         return node
@@ -96,17 +121,28 @@ class _Reader:
         group.items.append(self.check(node))
         group.last_said = slice(len(self.said) - 1 if start is None else start, len(self.said))
 
+    def push_class(self, said: str) -> None:
+        """Stops where the classes alone are too large: to measure one takes a millisecond."""
+        size = class_size(said, fold=self.fold)
+        self.classes += size
+        if self.classes > MAX_SIZE:
+            raise TooLargeError(self.text)
+        self.push(_Node("other", size=size), said)
+
+    def push_literal(self, char: str, said: str) -> None:
+        self.push(_Node("literal", size=literal_size(char, fold=self.fold)), said)
+
     def literal(self) -> None:
         char = self.text[self.at]
         self.at += 1
-        self.push(_Node("literal", size=len(char.encode(errors="replace"))), char)
+        self.push_literal(char, char)
 
     def anchor(self) -> None:
         self.push(_Node("other"), self.text[self.at])
         self.at += 1
 
     def dot(self) -> None:
-        self.push(_Node("other", size=CLASS_SIZE), ".")
+        self.push_class(".")
         self.at += 1
 
     def bar(self) -> None:
@@ -157,7 +193,7 @@ class _Reader:
         group.close_branch()
         node = _join("alternate", group.branches)
         if group.captures:
-            node = _Node("other", node.height + 1, node.size + 2, node.repeats)
+            node = _Node("other", node.height + 1, node.size, node.repeats)
         self.fold = group.fold
         self.push(node, ")", group.said)
         self.at += 1
@@ -218,8 +254,8 @@ class _Reader:
         self.repeat_begins = start
 
     def bracket(self) -> None:
-        said, size, self.at = pattern_classes.bracket(self.text, self.at, fold=self.fold)
-        self.push(_Node("other", size=size), said)
+        said, self.at = pattern_classes.bracket(self.text, self.at, fold=self.fold)
+        self.push_class(said)
 
     def backslash(self) -> None:
         follower = self.text[self.at + 1 : self.at + 2]
@@ -229,13 +265,16 @@ class _Reader:
             self.quotation()
         elif follower in ("p", "P"):
             said, self.at = pattern_classes.unicode_group(self.text, self.at)
-            self.push(_Node("other", size=GROUP_SIZE), said)
-        elif follower and follower in "AbBzdDsSwW":
+            self.push_class(said)
+        elif follower and follower in "AbBz":
             self.at += 2
-            self.push(_Node("other", size=CLASS_SIZE), "\\" + follower)
+            self.push(_Node("other"), "\\" + follower)
+        elif follower and follower in "dDsSwW":
+            self.at += 2
+            self.push_class("\\" + follower)
         else:
-            _, end = pattern_classes.escape(self.text, self.at)
-            self.push(_Node("literal", size=4), self.text[self.at : end])
+            code, end = pattern_classes.escape(self.text, self.at)
+            self.push_literal(chr(code), self.text[self.at : end])
             self.at = end
 
     def quotation(self) -> None:
@@ -244,7 +283,7 @@ class _Reader:
         self.at = len(self.text) - len(rest)
         for char in inside:
             said = f"\\{char}" if char.isascii() and not char.isalnum() else char
-            self.push(_Node("literal", size=len(char.encode(errors="replace"))), said)
+            self.push_literal(char, said)
         if not inside:
             self.said.append(r"\Q\E")  # separates a repetition before it from one behind it
 
@@ -269,6 +308,8 @@ _READERS: Final[Mapping[str, Callable[[_Reader], None]]] = {
 }
 
 
-def translate(pattern: str) -> str:
-    """The expression in RE2's dialect."""
+# Several steps ask for the patterns of one expression, one after the other.
+@functools.lru_cache(maxsize=32)
+def translate(pattern: str) -> Translated:
+    """The expression in RE2's dialect; TooLargeError if it is not to be compiled."""
     return _Reader(pattern).read()

@@ -8,60 +8,77 @@ from typing import Any, Final
 
 import re2  # type: ignore[import-untyped]
 
-from extender.match.cel.faults import CostLimitError, EvaluationError
+from extender.match.cel.faults import EvaluationError
 from extender.match.cel.library.charges import Charge, Work, quarter, tenth
 from extender.match.cel.library.estimates import ONE, REGEX, TRAVERSAL, Bounds, Estimate, Operand
 from extender.match.cel.library.functions import Function, function, overload
-from extender.match.cel.library.pattern_classes import refused
-from extender.match.cel.library.patterns import translate
-from extender.match.cel.values import COST_LIMIT_EXCEEDED, Value, bound_items, size
+from extender.match.cel.library.pattern_sizes import MAX_SIZE, options
+from extender.match.cel.library.patterns import TooLargeError, translate
+from extender.match.cel.values import MAX_STEPS, Value, bound_items, size
 
-# Of one regular expression, for its program and for the states that searching adds. Upstream
-# limits the length of the text only.
-_MAX_MEMORY: Final = 4 << 20
-# Most need a few KiB, but `a[a-c]{14}$` fills whatever it is given. So each gets little, and more
-# only if its program needs it: when its states fill the room, RE2 starts over with them.
+# For its program and for the states that searching adds: `a[a-c]{14}$` fills whatever it is given,
+# so each gets little. When its states fill the room, RE2 starts over with them. A program takes
+# up to 20 bytes an instruction while it compiles, so an estimate that is far too low fails here.
 _LEAST_MEMORY: Final = 16 << 10
+_MEMORY_PER_INSTRUCTION: Final = 32
 _SET_MEMORY: Final = (16 << 10, 64 << 10)
-_SET_MEMORY_PER_INSTRUCTION: Final = 200
+_SET_MEMORY_PER_INSTRUCTION: Final = 128
+# Beside that, what was parsed.
 _BYTES_PER_INSTRUCTION: Final = 32
-_TOO_LARGE: Final = "expression too large"
 FINDING_STEPS: Final = 10  # per character: there may be a match at each
+# Of compiling, in steps: an instruction takes 0.3 us, and as much again to search or for a set.
+STEPS_PER_INSTRUCTION: Final = 10
+_STEPS_PER_CHARACTER: Final = 60
+_COMPILE_STEPS: Final = 2_000
+# Larger ones often have too many states, and then RE2 looks at each instruction for each byte.
+_FEW_STATES: Final = 200
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class Pattern:
-    """A compiled regular expression."""
+    """A regular expression: measured at once, compiled when it is told to."""
 
-    __slots__ = ("_expression", "_said", "bytes", "size")
+    __slots__ = ("_expression", "_match_set", "_said", "_text", "bytes", "often", "size")
 
-    def __init__(self, said: bytes, expression: Any, memory: int) -> None:
-        self._said = said
-        self._expression = expression
-        self.size: int = expression.programsize
+    def __init__(self, text: str) -> None:
+        self._text = text
+        said, self.size = translate(text)
+        self._said = _encoded(said)
         # The most memory that it takes, however many texts it searches.
-        self.bytes = len(said) + self.size * _BYTES_PER_INSTRUCTION + memory
+        self.bytes = 0
+        self.often = False  # whether `test` is worth to compile it twice
+        self._expression: Any = None
+        self._match_set: Callable[[str | bytes], object] | None = None
+
+    def compile(self) -> None:
+        """Compile it; no other thread runs meanwhile. TooLargeError if RE2 has no room for it."""
+        memory = _LEAST_MEMORY + _MEMORY_PER_INSTRUCTION * self.size
+        try:
+            self._expression = re2.compile(self._said, options(memory))
+        except re2.error:
+            raise TooLargeError(self._text) from None
+        re2.purge()  # re2's own cache would keep 128 of them, of any size
+        self.bytes = len(self._said) + self.size * _BYTES_PER_INSTRUCTION + memory
+        if self.often and b"\\B" not in self._said:  # which may match within a character
+            self._compile_set()
 
     def matches(self, text: str) -> bool:
-        """Whether the text contains a match; `matcher` is faster where it is asked often."""
+        """Whether the text contains a match."""
         return next(self._spans(_encoded(text)), None) is not None
 
-    def matcher(self) -> Callable[[str], bool]:
-        """The fastest way to ask whether a text contains a match."""
-        if b"\\B" in self._said:  # may match within a character
-            return self.matches
-        searches = self._search_set()
-        if searches is None:
-            return self.matches
-        match = searches.Match
+    def test(self, text: str) -> bool:
+        """The same; faster if it was compiled to be asked often."""
+        match = self._match_set
+        if match is None:
+            return self.matches(text)
+        try:
+            return match(text) is not None
+        except UnicodeEncodeError:
+            return match(_encoded(text)) is not None
 
-        def matches(text: str) -> bool:
-            try:
-                return match(text) is not None
-            except UnicodeEncodeError:
-                return match(_encoded(text)) is not None
-
-        return matches
+    def testing_steps(self, length: int) -> int:
+        """The steps of `test` in the worst case."""
+        return search_steps(length, self.size, by_set=self._match_set is not None)
 
     def find(self, text: str) -> str:
         """The first match; "" if there is none."""
@@ -83,17 +100,17 @@ class Pattern:
             last_end = end
         return found
 
-    def _search_set(self) -> Any | None:
-        """None if the expression is too large for a set, which has only one way to search."""
+    def _compile_set(self) -> None:
+        """A set has only one way to search, and that is faster; it may need more room."""
         for least in _SET_MEMORY:
-            memory = min(least + _SET_MEMORY_PER_INSTRUCTION * self.size, _MAX_MEMORY)
-            searches = re2.Set.SearchSet(_options(memory))
+            memory = least + _SET_MEMORY_PER_INSTRUCTION * self.size
+            searches = re2.Set.SearchSet(options(memory))
             searches.Add(self._said)
             with contextlib.suppress(re2.error):
                 searches.Compile()
                 self.bytes += memory
-                return searches
-        return None
+                self._match_set = searches.Match
+                return
 
     def _spans(self, encoded: bytes) -> Iterator[tuple[int, int]]:
         for match in self._expression.finditer(encoded):
@@ -113,36 +130,15 @@ def _encoded(text: str) -> bytes:
         return _SURROGATE.sub("\ufffd", text).encode()
 
 
-def _options(memory: int) -> Any:
-    options = re2.Options()
-    options.max_mem = memory
-    options.log_errors = False
-    return options
-
-
 def compile_pattern(text: str) -> Pattern:
     """A regular expression of Go's dialect."""
-    said = _encoded(translate(text))
-    memory = _LEAST_MEMORY
-    while True:
-        try:
-            expression = re2.compile(said, _options(memory))
-        except re2.error:
-            if memory == _MAX_MEMORY:
-                raise refused(_TOO_LARGE, text) from None
-            memory = min(4 * memory, _MAX_MEMORY)
-        else:
-            re2.purge()  # re2's own cache would keep 128 of them, of any size
-            return Pattern(said, expression, memory)
+    pattern = Pattern(text)
+    pattern.compile()
+    return pattern
 
 
-# The work is computed from the pattern's size right before it runs, so one is enough.
+# The same for each taint, mostly.
 _last_pattern: Final = functools.lru_cache(maxsize=1)(compile_pattern)
-
-
-def matcher(pattern: str) -> Callable[[str], bool]:
-    """The fastest way to ask whether a text contains a match of a pattern that does not change."""
-    return compile_pattern(pattern).matcher()
 
 
 def _matches(text: str, pattern: str) -> bool:
@@ -177,15 +173,18 @@ def _charge_search(text: Value, pattern: Value, *_: Value) -> int:
     return tenth(1 + size(text)) * quarter(size(pattern))
 
 
-def search_steps(length: int, pattern_size: int) -> int:
+def search_steps(length: int, pattern_size: int, *, by_set: bool = False) -> int:
     """The steps of searching a text in the worst case."""
-    return length * pattern_size >> 7
+    return length * pattern_size >> (7 if by_set or pattern_size <= _FEW_STATES else 4)
 
 
 def _searching_steps(text: Value, pattern: Value, *_: Value) -> int:
     """A regular expression that is no constant counts as compiled each time."""
+    reading = _COMPILE_STEPS + _STEPS_PER_CHARACTER * size(pattern)
+    if reading > MAX_STEPS:  # nobody reads it
+        return reading
     pattern_size = _pattern_size(pattern) if type(pattern) is str else 0
-    compiling = 2000 + 60 * size(pattern) + 10 * pattern_size
+    compiling = reading + STEPS_PER_INSTRUCTION * pattern_size
     return compiling + search_steps(size(text), pattern_size)
 
 
@@ -195,10 +194,10 @@ def _finding_steps(text: Value, pattern: Value, *_: Value) -> int:
 
 def _pattern_size(pattern: str) -> int:
     try:
-        return _last_pattern(pattern).size
-    except EvaluationError as error:
-        if _TOO_LARGE in str(error):  # compiling so far takes as long as a whole evaluation may
-            raise CostLimitError(COST_LIMIT_EXCEEDED) from None
+        return translate(pattern).size
+    except TooLargeError:  # finding that out may take as long as to compile the largest
+        return MAX_SIZE
+    except EvaluationError:
         return 0
 
 

@@ -11,6 +11,7 @@ from extender.match.cel.plan.attributes import plan_branch, plan_ident, plan_sel
 from extender.match.cel.plan.calls import plan_call
 from extender.match.cel.plan.code import FIRST_LOCAL, Code, Run, constant
 from extender.match.cel.plan.folds import plan_fold
+from extender.match.cel.plan.patterns import Afford, any_size, compile_patterns
 from extender.match.cel.plan.scope import Branch, ProgramError, Scope, Steps
 from extender.match.cel.plan.weight import bytes_of
 from extender.match.cel.syntax.ast import (
@@ -38,17 +39,28 @@ class Plan(Struct, frozen=True):
     locals: tuple[None, ...]  # of its state
     fields: frozenset[int]  # of the taint that it reads, by their slots
     bytes: int  # of memory, regular expressions included
+    pattern_size: int  # instructions of its regular expressions
+    heavy: bool  # whether a run may do work that its cost does not cover
 
 
-def plan(checked: Checked, *, exact: bool = False) -> Plan:
+def plan(checked: Checked, afford: Afford = any_size, *, exact: bool = False) -> Plan:
     """Raises ProgramError. An exact plan is slower and stops at the limit as upstream does."""
     scope = Scope(checked, exact=exact)
     code = _planned(scope, checked.root)
     if code.depth > MAX_NESTING:
         raise ProgramError("expression is nested too deeply")
     local = (None,) * (scope.slots - FIRST_LOCAL)
-    weight = bytes_of(code.run) + sum(pattern.bytes for pattern in scope.patterns)
-    return Plan(code.run, code.cost, local, frozenset(scope.fields), weight)
+    compile_patterns(scope, afford)
+    patterns = scope.patterns.values()
+    return Plan(
+        code.run,
+        code.cost,
+        local,
+        frozenset(scope.fields),
+        bytes=bytes_of(code.run) + sum(pattern.bytes for pattern in patterns),
+        pattern_size=sum(pattern.size for pattern in patterns),
+        heavy=scope.heavy,
+    )
 
 
 def _planned(scope: Scope, root: Expr) -> Code:

@@ -53,7 +53,8 @@ class Scope:
     def __init__(self, checked: Checked, *, exact: bool) -> None:
         self.checked: Final = checked
         self.slots = FIRST_LOCAL
-        self.patterns: Final[list[Pattern]] = []  # regular expressions that are constants
+        self.patterns: Final[dict[str, Pattern]] = {}  # regular expressions that are constants
+        self.heavy = False  # whether a run may do work that its cost does not cover
         self.fields: Final[set[int]] = set()  # of the taint that are read, by their slots
         # In an exact plan each node charges for itself as soon as it has run.
         self._exact: Final = exact

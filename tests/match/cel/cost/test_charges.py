@@ -3,11 +3,10 @@
 import pytest
 
 from extender.match.cel.cost.charges import charge_of, work_of
-from extender.match.cel.faults import CostLimitError
 from extender.match.cel.library.charges import NOTHING, Charge
 from extender.match.cel.library.regex import compile_pattern
 from extender.match.cel.types import INT, STRING
-from extender.match.cel.values import COST_LIMIT_EXCEEDED, NONE, Value
+from extender.match.cel.values import COST_LIMIT_EXCEEDED, NONE, Value, size
 from tests.match.cel.evaluating import answered
 
 
@@ -85,13 +84,26 @@ def test_of_several_overloads_the_first_with_any_work_counts() -> None:
     assert work_of(["add_int64"]) is NOTHING
 
 
-def test_a_pattern_that_is_too_large_ends_the_evaluation() -> None:
-    """To compile it takes as long as an evaluation may."""
+@pytest.mark.parametrize(
+    ("pattern", "steps"),
+    [
+        pytest.param(r"[\pL]{900}" * 20, 10 * 20_000, id="too large, counted as the largest"),
+        pytest.param("(", 0, id="no pattern"),
+        pytest.param(1, 0, id="no text"),
+    ],
+)
+def test_what_is_not_compiled_is_work_all_the_same(pattern: Value, steps: int) -> None:
     matching = work_of(["matches"]).by_arguments
     assert matching is not None
 
-    with pytest.raises(CostLimitError):
-        matching("a", r"[\pL]{900}" * 20)
+    assert matching("", pattern) == 2000 + 60 * size(pattern) + steps
+
+
+def test_a_pattern_that_is_too_long_is_not_even_read() -> None:
+    matching = work_of(["matches"]).by_arguments
+    assert matching is not None
+
+    assert matching("", "a" * 20_000) == 2000 + 60 * 20_000
 
 
 @pytest.mark.parametrize(

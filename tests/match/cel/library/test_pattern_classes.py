@@ -67,7 +67,7 @@ def test_escapes_that_make_no_sense(text: str, part: str) -> None:
     ],
 )
 def test_brackets(text: str, said: str) -> None:
-    found, _, end = pattern_classes.bracket(text + "*", 0, fold=False)
+    found, end = pattern_classes.bracket(text + "*", 0, fold=False)
 
     assert (found, end) == (said, len(text))
 

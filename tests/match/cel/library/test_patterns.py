@@ -1,9 +1,12 @@
 """Regular expressions of Go are said in RE2's dialect, or refused in Go's words."""
 
 import pytest
+import re2  # type: ignore[import-untyped]
 
 from extender.match.cel.faults import EvaluationError
-from extender.match.cel.library.patterns import translate
+from extender.match.cel.library import patterns
+from extender.match.cel.library.pattern_sizes import class_size
+from extender.match.cel.library.patterns import TooLargeError, translate
 
 
 @pytest.mark.parametrize(
@@ -34,7 +37,7 @@ from extender.match.cel.library.patterns import translate
     ],
 )
 def test_patterns(pattern: str, said: str) -> None:
-    assert translate(pattern) == said
+    assert translate(pattern).said == said
 
 
 PERL = "invalid or unsupported Perl syntax"
@@ -115,9 +118,66 @@ def test_what_is_too_deep(pattern: str) -> None:
         pytest.param("(?:" + "ab" * 600 + "){1000}", id="characters"),
         pytest.param("(?:" + "a*" * 600 + "){1000}", id="repetitions"),
         pytest.param(r"\pL" * 3000, id="Unicode groups"),
+        pytest.param(r"(?:\pL{0})" * 3000, id="Unicode groups that are left out"),
         pytest.param("(a?){0,1000}" * 800, id="what may be left out"),
+        pytest.param(r"\pL{200}0", id="a Unicode group, counted"),
+        pytest.param(r"\pL{17}", id="by little"),
+        pytest.param(r"(?:\pL{4}){5}", id="by counts in counts"),
     ],
 )
 def test_what_would_be_too_large_is_refused_at_once(pattern: str) -> None:
-    with pytest.raises(EvaluationError, match="expression too large: `"):
+    with pytest.raises(TooLargeError) as raised:
         translate(pattern)
+
+    fault = "expression too large, it takes more than 20000 instructions"
+    assert str(raised.value) == f"error parsing regexp: {fault}: `{pattern}`"
+
+
+def test_classes_are_measured_only_until_they_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """To measure a class is to compile it."""
+    measured: list[str] = []
+
+    def measure(said: str, *, fold: bool) -> int:
+        measured.append(said)
+        return class_size(said, fold=fold)
+
+    monkeypatch.setattr(patterns, "class_size", measure)
+    with pytest.raises(TooLargeError):
+        translate("".join(rf"[\pL{digit}]" for digit in range(1_000)))
+
+    assert len(measured) == 17
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        pytest.param("", id="nothing"),
+        pytest.param("^(([a-z0-9]([-a-z0-9]*[a-z0-9])?[.])*[a-z0-9]+/)?[A-Z]+$", id="a name"),
+        pytest.param("a{1000}", id="characters"),
+        pytest.param("(?:a?b*c+|de|f){0,300}", id="what may be left out"),
+        pytest.param("a{3,}(?:b{2}){5}", id="counts without an end"),
+        pytest.param(r".{1000}\d{500}\D{500}\w\W\s\S", id="classes"),
+        pytest.param(r"\pL{16}", id="letters"),
+        pytest.param(r"\PL\p{Han}{20}(?:\pL|\pN)", id="groups"),
+        pytest.param(r"[\p{Cn}\p{C}][^\pL\pN]{5}[^\x{10000}]{90}", id="groups in classes"),
+        pytest.param("(?i)(?:kiss θωт){50}", id="folded characters"),
+        pytest.param(r"(?i)[\x{100}-\x{24f}]{9}\p{Lu}{9}\W{20}", id="folded classes"),
+        pytest.param("é中😀{100}", id="characters of several bytes"),
+    ],
+)
+def test_the_estimate_is_what_re2_makes_of_it(pattern: str) -> None:
+    """A few instructions more, where RE2 finds parts that are alike."""
+    said, size = translate(pattern)
+
+    made = re2.compile(said).programsize
+    assert made <= size <= 1.4 * made + 10
+
+
+def test_a_group_that_is_long_to_say_is_said_once_in_a_class() -> None:
+    once, twice = (translate(f"[{text}]").said for text in (r"\p{Cn}-b", r"\p{Cn}\p{Cn}-b"))
+
+    assert len(once) > 10_000
+    assert len(twice) < len(once) + 30
+    assert re2.compile(twice).programsize == re2.compile(once).programsize

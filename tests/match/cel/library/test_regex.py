@@ -1,10 +1,14 @@
 """Regular expressions find what Go's find; the fast way to ask says what the slow one says."""
 
+import contextlib
+
 import pytest
+import re2  # type: ignore[import-untyped]
 
 from extender.match.cel import values
-from extender.match.cel.faults import CostLimitError, EvaluationError
+from extender.match.cel.faults import CostLimitError
 from extender.match.cel.library import regex
+from extender.match.cel.library.patterns import TooLargeError
 from extender.match.cel.values import Value
 from tests.match.cel.library.calls import Refused, call, typed
 
@@ -31,11 +35,16 @@ from tests.match.cel.library.calls import Refused, call, typed
         pytest.param("a", "\ud800a", True, id="and does not hide what follows"),
         pytest.param(r"\B", "9\u01319", False, id="not within a character"),
         pytest.param(r"\B", "99", True, id="but within a word"),
-        pytest.param("a{1000}" * 100, "a" * 317, False, id="too large for a set"),
+        pytest.param("a{1000}" * 19, "a" * 317, False, id="almost too large"),
     ],
 )
 def test_matches(pattern: str, text: str, *, expected: bool) -> None:
-    assert regex.matcher(pattern)(text) is expected
+    asked_often = regex.Pattern(pattern)
+    asked_often.often = True
+    asked_often.compile()
+
+    assert asked_often.test(text) is expected
+    assert regex.compile_pattern(pattern).test(text) is expected
     assert call("matches", text, pattern) == typed(expected)
     assert call("matches_string", text, pattern) == typed(expected)
 
@@ -85,11 +94,64 @@ def test_patterns_that_make_no_sense(
     assert call(overload, *arguments) == typed(Refused(fault))
 
 
-def test_what_re2_has_no_memory_for_is_too_large() -> None:
-    with pytest.raises(EvaluationError) as raised:
-        regex.compile_pattern(r"\pL{1000}")
+def test_what_re2_has_no_memory_for_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Should an estimate ever be far too low."""
+    monkeypatch.setattr(regex, "_MEMORY_PER_INSTRUCTION", 1)
 
-    assert str(raised.value) == r"error parsing regexp: expression too large: `\pL{1000}`"
+    with pytest.raises(TooLargeError):
+        regex.compile_pattern(r"\pL{10}")
+
+
+def test_what_is_too_large_for_a_set_is_searched_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regex, "_SET_MEMORY_PER_INSTRUCTION", 1)
+    pattern = regex.Pattern("a{900}b")
+    pattern.often = True
+    pattern.compile()
+
+    assert pattern.test("a" * 900 + "b")
+    assert pattern.testing_steps(100) == 100 * pattern.size >> 4
+
+
+@pytest.mark.parametrize(
+    ("pattern", "tried"),
+    [
+        pytest.param(r"\pL{200}0", 0, id="counted letters"),
+        pytest.param("(?:abc){1000}" * 7, 0, id="counted characters"),
+        pytest.param(r"\pL{16}", 1, id="what is not too large"),
+    ],
+)
+def test_what_is_too_large_never_reaches_re2(
+    pattern: str, tried: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But for its classes, one by one."""
+    said: list[bytes] = []
+    compile_ = re2.compile
+
+    def noted(text: str | bytes, options: object) -> object:
+        if isinstance(text, bytes):
+            said.append(text)
+        return compile_(text, options)
+
+    monkeypatch.setattr(re2, "compile", noted)
+    with contextlib.suppress(TooLargeError):
+        regex.compile_pattern(pattern)
+
+    assert len(said) == tried
+
+
+@pytest.mark.parametrize("pattern", ["a", r"\pL+", r"\pL{16}", ".{1000}", "(?:.?){1000}"])
+@pytest.mark.parametrize("often", [True, False], ids=["often", "once"])
+def test_what_a_pattern_may_take_is_in_its_weight(pattern: str, *, often: bool) -> None:
+    """RE2 keeps to what it is given; a set and what finds have each their own."""
+    compiled = regex.Pattern(pattern)
+    compiled.often = often
+    compiled.compile()
+    assert compiled.size >= compiled._expression.programsize - 4
+    # Eight bytes an instruction: forward, backward, and in the set.
+    assert compiled.bytes > compiled.size * 8 * 3
+    assert (
+        compiled._expression.options.max_mem < compiled.bytes < 16 * 1024 * 3 + 200 * compiled.size
+    )
 
 
 def test_what_would_be_too_much_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:

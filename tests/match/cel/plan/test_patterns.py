@@ -1,8 +1,13 @@
 """Regular expressions that are constants, and those that are not."""
 
+from unittest import mock
+
 import pytest
 
-from extender.match.cel.library.regex import compile_pattern
+from extender.errors import AllowanceError
+from extender.match.cel.library import regex
+from extender.match.cel.library.regex import Pattern, compile_pattern
+from extender.match.cel.program import compile_expression
 from extender.model.core_v1 import Taint
 from tests.match.cel.evaluating import answered, steps_of
 
@@ -63,12 +68,98 @@ def test_a_pattern(expression: str, answer: bool | str, cost: int) -> None:
 
 def test_patterns_are_bounded_together() -> None:
     """Each of them could be compiled; upstream would take its time and memory for it."""
-    large = " || ".join(f"taint.key.matches(r'\\pL{{{n}}}')" for n in range(150, 200))
+    large = " || ".join(f"taint.key.matches(r'\\pL{{15}}{n}')" for n in range(3))
 
     assert answered(large) == (
-        "program instantiation failed: regular expressions are too large together",
+        "program instantiation failed: regular expressions are too large together, they take more"
+        " than 40000 instructions",
         0,
     )
+
+
+def test_one_pattern_that_is_used_often_counts_once() -> None:
+    often = " || ".join([r"taint.key.matches(r'\pL{15}0')"] * 3)
+
+    assert answered(often)[0] is False
+
+
+TOO_LARGE = (
+    r"error parsing regexp: expression too large, it takes more than 20000 instructions:"
+    r" `\pL{200}0`"
+)
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer"),
+    [
+        pytest.param(
+            r"taint.value.matches('\\pL{200}0')",
+            f"program instantiation failed: {TOO_LARGE}",
+            id="a constant",
+        ),
+        pytest.param(
+            r"taint.value.find(string('\\pL{200}0')) == ''",
+            f"program instantiation failed: {TOO_LARGE}",
+            id="a constant that is converted",
+        ),
+        pytest.param(r"taint.value.matches('\\pL{200}' + '0')", TOO_LARGE, id="when it runs"),
+        pytest.param(
+            r"taint.value.find('\\pL{200}' + '0') == ''",
+            f"Illegal regex: {TOO_LARGE}",
+            id="when it runs, finding",
+        ),
+        pytest.param(
+            r"taint.value.matches('\\pL{200}' + '0') || true", True, id="when it runs, absorbed"
+        ),
+        pytest.param(
+            r"lists.range(9).exists(i, taint.value.matches('\\pL{200}' + string(i)))",
+            "operation cancelled: actual cost limit exceeded",
+            id="again and again",
+        ),
+        pytest.param(
+            "taint.value.matches(lists.range(9000).map(i, 'ab').join())",
+            "operation cancelled: actual cost limit exceeded",
+            id="too long to be read",
+        ),
+    ],
+)
+def test_a_pattern_that_is_too_large(expression: str, answer: bool | str) -> None:
+    assert answered(expression)[0] == answer
+
+
+def test_patterns_are_paid_for_before_the_first_is_compiled() -> None:
+    def afford(instructions: int) -> None:
+        raise AllowanceError(str(instructions))
+
+    expression = r"taint.key.matches('a{90}') || taint.value.find('b{70}') == ''"
+    with mock.patch.object(Pattern, "compile") as compile_, pytest.raises(AllowanceError) as raised:
+        compile_expression(expression, afford)
+
+    assert str(raised.value) == str(90 + 70 + 2 * 4)
+    compile_.assert_not_called()
+
+
+def test_a_pattern_that_re2_has_no_room_for_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regex, "_MEMORY_PER_INSTRUCTION", 1)
+
+    answer, _ = answered(r"taint.value.matches('\\pL{10}')")
+
+    assert "expression too large" in str(answer)
+
+
+@pytest.mark.parametrize(
+    ("expression", "heavy"),
+    [
+        pytest.param("taint.key == 'a'", False, id="none"),
+        pytest.param("taint.key.matches('^[a-z]+$')", False, id="a small one"),
+        pytest.param(r"taint.key.matches('\\pL')", True, id="a large one"),
+        pytest.param("taint.key.find(taint.value) == ''", True, id="one that is no constant"),
+    ],
+)
+def test_a_plan_knows_whether_patterns_do_more_than_they_cost(
+    expression: str, *, heavy: bool
+) -> None:
+    assert compile_expression(expression).plan.heavy is heavy
 
 
 LONG = Taint("k" * 300 + "12", "", "")
