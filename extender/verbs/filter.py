@@ -54,32 +54,32 @@ def _concluded(
     resources = _resources(args, result) if refused else frozenset[str]()
     unsettled = refused and result.is_unsettled()
     error = answers.error_of(result)
-    if not error and unsettled:
+    if not error and (unsettled or resources):
         # Nobody tells kube-scheduler when it becomes known, but it retries an error by itself.
-        error = IN_FLIGHT
-    elif not error and resources:
-        error = _premature(context, args, snapshot)
-    if error:
-        pieces: answers.Pieces = (extender_v1.encode_filter_error(args.mode, error),)
-    else:
-        pieces = answers.encode_filter(batch, result, args.mode, context.refusals)
+        error = IN_FLIGHT if unsettled else _premature(context, args, snapshot)
+    pieces: answers.Pieces = (
+        (extender_v1.encode_filter_error(args.mode, error),)
+        if error
+        else answers.encode_filter(batch, result, args.mode, context.refusals)
+    )
+    passed = 0 if error else result.passed
     if snapshot.pods is not None and snapshot.pods.reserves:
-        let_pass = result.passed and not error
-        passing = snapshot.table.passing_of(batch.table, batch.candidates) if let_pass else None
+        passing = snapshot.table.passing_of(batch.table, batch.candidates) if passed else None
         snapshot.pods.answered(args.pod, passing, waits=unsettled)
-    is_awaited = _waits(context, args, snapshot, count if resources and not error else 0)
+    refused_by = count if resources and not error else 0
     return Answer(
         pieces,
         args.pod,
         args.mode,
         count,
-        0 if error else result.passed,
+        passed,
         result.stats,
         error,
         resources,
         snapshot.generation_of(resources) if resources else None,
         unsettled,
-        is_awaited or result.unknown > 0,  # a node that we do not know yet is about to come
+        # A node that we do not know yet is about to come.
+        _waits(context, args, snapshot, refused_by, passed) or result.unknown > 0,
     )
 
 
@@ -91,15 +91,21 @@ def _premature(context: Context, args: FilterArgs, snapshot: Snapshot) -> str:
     return TOO_LARGE if waiting is not None and waiting.is_too_large(args.pod) else ""
 
 
-def _waits(context: Context, args: FilterArgs, snapshot: Snapshot, refused: int) -> bool:
-    """Note whether the pod waits for a change, refused by so many nodes; whether one is due."""
-    if context.waiting is None:
+def _waits(
+    context: Context, args: FilterArgs, snapshot: Snapshot, refused_by: int, passed: int
+) -> bool:
+    """Note that the pod waits for a change, if so many nodes refuse it; whether one is due."""
+    waiting = context.waiting
+    if waiting is None:
         return False
-    if not refused:
-        context.waiting.forget(args.pod)
-        return False
-    is_nodes = args.mode == "nodes"
-    return context.waiting.refused(args.pod, snapshot, refused, carries_nodes=is_nodes)
+    if refused_by:
+        is_nodes = args.mode == "nodes"
+        return waiting.refused(args.pod, snapshot, refused_by, carries_nodes=is_nodes)
+    if passed:
+        waiting.passed(args.pod, snapshot)
+    else:
+        waiting.forget(args.pod)
+    return False
 
 
 def _resources(args: FilterArgs, result: FilterResult) -> frozenset[str]:

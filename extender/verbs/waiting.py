@@ -125,10 +125,15 @@ class WaitingPods:
 
     # What the filter verb tells.
 
+    def passed(self, pod: Pod, snapshot: Snapshot) -> None:
+        """A node passes. The pod still waits until it is seen there, which may take a while."""
+        refusal = self._refusals.get(pod.metadata.uid if pod.metadata else "")
+        if refusal is not None:
+            refusal.at, refusal.view, refusal.activity = self._clock(), View.of(snapshot), -1
+
     def forget(self, pod: Pod) -> None:
-        """A node passes, or the answer is an Error: kube-scheduler goes on by itself."""
-        if self._refusals:
-            self._refusals.pop(pod.metadata.uid if pod.metadata else "", None)
+        """An Error, which kube-scheduler retries by itself, or a rule that no change helps."""
+        self._refusals.pop(pod.metadata.uid if pod.metadata else "", None)
 
     def refused(self, pod: Pod, snapshot: Snapshot, nodes: int, *, carries_nodes: bool) -> bool:
         """None of so many nodes passes. Returns whether news is on its way to us.

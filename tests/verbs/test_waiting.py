@@ -75,13 +75,30 @@ def test_a_pod_that_was_asked_about_since_the_change_is_not() -> None:
     assert due(world) == []
 
 
-def test_a_pod_that_passes_is_forgotten() -> None:
+def test_a_pod_that_passes_is_not_judged_while_it_is_being_bound() -> None:
+    world = a_world()
+    world.ask(POD)
+    world.show_pod(POD, **refused())
+    world.show(node_json("b"))
+    world.ask(POD)
+    world.now += 60
+
+    assert due(world) == []
+    world.show_pod(POD | {"spec": {"nodeName": "b"}})
+    assert due(world) == []
+    assert len(world.waiting) == 0
+
+
+def test_a_pod_that_passed_and_was_not_bound_waits_for_the_next_change() -> None:
     world = a_world()
     world.ask(POD)
     world.show(node_json("b"))
     world.ask(POD)
+    world.show(node_json("c"))
+    world.now += GRACE
 
-    assert len(world.waiting) == 0
+    assert due(world) == [KEY]
+    assert not world.ask(POD, "a").expects_news
 
 
 def test_a_pod_that_got_an_error_is_forgotten_because_it_is_retried() -> None:
