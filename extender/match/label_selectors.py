@@ -38,7 +38,7 @@ class Requirement(NamedTuple):
                 return self.key not in labels
 
     def _names(self, value: str | None) -> bool:
-        """Whether a value is among the sorted ones, which may be 10,000."""
+        """Whether a value is among the sorted ones, which may be thousands."""
         place = len(self.values) if value is None else bisect_left(self.values, value)
         return place < len(self.values) and self.values[place] == value
 

@@ -9,6 +9,7 @@ counted, never timed: the same pod meets the same limits on any machine.
 import asyncio
 import contextlib
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
@@ -99,7 +100,7 @@ class CelBudget:
         if cost <= LOOP_ALLOWANCE:
             finished = work.do(cost)
         else:
-            finished = await self.in_thread(lambda: work.do(cost))
+            finished = await self._worked(work, cost)
         programs.learn(finished)
         outcomes = {each.expression: each.outcome for each in finished}
         failures = {
@@ -110,11 +111,21 @@ class CelBudget:
 
     async def run(self, work: Work) -> None:
         """Do the work on the thread, as far as one call may, and remember what came of it."""
-        finished: Sequence[Finished] = await self.in_thread(lambda: work.do(CALL_ALLOWANCE))
-        self._programs.learn(finished)
+        self._programs.learn(await self._worked(work, CALL_ALLOWANCE))
+
+    async def _worked(self, work: Work, allowance: int) -> Sequence[Finished]:
+        """What comes of work on the thread; it ends with the call that waits for it."""
+        over = threading.Event()
+        try:
+            return await self.in_thread(lambda: work.do(allowance, over.is_set))
+        finally:
+            over.set()
 
     async def in_thread(self, work: Callable[[], T]) -> T:
-        """Do any work on the thread; it must not touch what the event loop changes."""
+        """Do any work on the thread; it must not touch what the event loop changes.
+
+        If the call is cancelled, work that has not begun never will.
+        """
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 

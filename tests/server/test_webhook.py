@@ -359,6 +359,34 @@ async def test_a_large_review_is_judged_beside_the_loop(
     assert len(answer["status"]["details"]["causes"]) == 100
 
 
+async def test_a_review_whose_client_has_gone_is_compiled_no_further(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, gone = threading.Event(), threading.Event()
+    compiled: list[str] = []
+
+    def slow(text: str) -> Program:
+        compiled.append(text)
+        begun.set()
+        assert gone.wait(30)
+        return compile_expression(text)
+
+    monkeypatch.setattr(cel_budget, "compile_expression", slow)
+    texts = [f"{HOSTILE} && taint.key == '{number}'" for number in range(5)]
+    costly = with_tolerations(*({"expression": text} for text in texts))
+    async with admitting(tmp_path) as api:
+        asking = asyncio.create_task(api.ask(review(costly)))
+        await asyncio.to_thread(begun.wait, 30)
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        await asyncio.sleep(0.1)  # until the server sees that the connection is closed
+        gone.set()
+        answer = await api.ask(review(with_tolerations({"expression": f"{HOSTILE} || true"})))
+
+    assert answer["allowed"] is True
+    assert compiled == [texts[0], f"{HOSTILE} || true"]
+
+
 async def test_a_review_is_never_larger_than_the_api_server_sends(tmp_path: Path) -> None:
     async with (
         admitting(tmp_path) as api,

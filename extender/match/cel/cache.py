@@ -78,10 +78,12 @@ class Work:
     compile: Compile
     jobs: Sequence[tuple[str, Outcome | None, Sequence[Taint]]]
 
-    def do(self, allowance: int) -> Sequence[Finished]:
-        """Do as much as the allowance covers; the next call does the rest."""
+    def do(self, allowance: int, is_over: Callable[[], bool] = lambda: False) -> Sequence[Finished]:
+        """Do as much as the allowance covers, or as is wanted; the next call does the rest."""
         finished = []
         for expression, known, taints in self.jobs:
+            if is_over():
+                break
             outcome = known
             if outcome is None:
                 allowance -= compile_cost(expression)
@@ -91,7 +93,7 @@ class Work:
             verdicts: dict[Taint, Evaluation] = {}
             if isinstance(outcome, Program):
                 for taint in dict.fromkeys(map(outcome.seen, taints)):
-                    if allowance < 0:
+                    if allowance < 0 or is_over():
                         break
                     verdict = outcome.judge(taint)
                     verdicts[taint] = verdict
