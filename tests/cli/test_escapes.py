@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from extender.cli import escapes, main, output
 from extender.cli.logs import JSONFormatter
+from extender.model.documents import Plain
+from tests.builders import JSON
 from tests.cli.test_logs import parsed, record, text
 
 # A colour, C1's own escape and line end, an override and an isolate of direction, marks of
@@ -37,7 +39,7 @@ def test_no_line_of_others_looks_like_one_of_ours() -> None:
 
 @pytest.mark.parametrize("form", ["json", "yaml"])
 def test_data_is_harmless_and_means_the_same(form: str) -> None:
-    document = {HOSTILE: [HOSTILE, f"two\nlines {LETTERS}", 7], "plain": {LETTERS: None}}
+    document: Plain = {HOSTILE: [HOSTILE, f"two\nlines {LETTERS}", 7], "plain": {LETTERS: None}}
     said = output.dumped(document, form)
 
     assert is_harmless(said)
@@ -102,9 +104,10 @@ def test_a_wrong_configuration_is_told_harmlessly(
 ) -> None:
     file = tmp_path / "leeway.yaml"
     head = {"apiVersion": "leeway.dev/v1alpha1", "kind": "ExtenderConfiguration"}
-    document = {"a key": {HOSTILE: 1}, "a value": {"reasons": HOSTILE}, "no YAML": {}}[wrong]
-    made = json.dumps(head | document)
-    file.write_text(made if document else "a: [\x1b[31m\u202e", encoding="utf-8")
+    documents: dict[str, JSON] = {"a key": {HOSTILE: 1}, "a value": {"reasons": HOSTILE}}
+    document = documents.get(wrong)
+    made = "a: [\x1b[31m\u202e" if document is None else json.dumps(head | document)
+    file.write_text(made, encoding="utf-8")
     code = main(["config", "print", "--config", str(file)])
     said = capsys.readouterr().err
 

@@ -9,6 +9,7 @@ import pytest
 from extender.config.schema import Config, Limits, ProfileConfig
 from extender.errors import NotSyncedError
 from extender.plugins import DEFAULT_WEIGHTS
+from extender.review.explain.explaining import explaining
 from extender.review.explain.inquiry import Inquiry
 from extender.review.explain.schema import Explanation
 from extender.review.explain.steps import Steps
@@ -246,7 +247,7 @@ async def test_an_explanation_ends_when_its_client_has_gone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     begun, steps = asyncio.Event(), [0]
-    real = explain.explaining
+    real = explaining
 
     def endless(inquiry: Inquiry) -> Steps[Explanation]:
         while inquiry.pod.metadata is not None and inquiry.pod.metadata.name == "endless":
