@@ -94,9 +94,14 @@ class Column:
                 found.samples.append(table.nodes[row])
             found.codes[row] = code
         # What stood for a code may be an exception now: another row that still has it does.
-        row_of = dict(zip(found.codes, range(len(found.codes)), strict=True))
-        for code in {self.codes[row] for row in exceptions} & row_of.keys():
-            found.samples[code] = table.nodes[row_of[code]]
+        # They may be as many as the rows, so each row is looked at once; mostly few of them are.
+        left = {self.codes[row] for row in exceptions}
+        for row, code in enumerate(found.codes):
+            if code in left:
+                left.discard(code)
+                found.samples[code] = table.nodes[row]
+                if not left:
+                    break
         return found
 
     def _build(self, table: NodeTable) -> None:

@@ -79,8 +79,6 @@ class PodTopologySpread:
         budget = Share(self.settings.budget, MAX_WORK)
         try:
             soft = constraints.parse(pod, SOFT, self.settings)
-            # What it takes to score each node by each constraint.
-            budget.spend(len(soft) * len(snapshot.nodes))
             tallies = self._tallies(pod, soft, snapshot, snapshot.pods, budget)
         except SelectorError as exc:
             return _unreadable("soft", exc)
@@ -88,6 +86,8 @@ class PodTopologySpread:
             return unresolvable(str(exc))
         if not soft:
             return SKIP
+        # What it takes to score each node by each constraint.
+        budget.spend(len(soft) * len(snapshot.nodes))
         return SoftConstraints(
             tuple(
                 Soft(each, tally.selection, None if each.key == HOSTNAME else tally)
