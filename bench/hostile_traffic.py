@@ -50,6 +50,9 @@ class Traffic:
             "new labels and namespaces of pods": lambda: self._named(self._strangers),
             "unknown names": self._unknown_names,
             "whole nodes": self._whole_nodes,
+            "thousands of spread constraints": lambda: self._named(self._many_constraints),
+            "spread over every label": lambda: self._named(self._every_label),
+            "spread selectors of 50,000 values": lambda: self._named(self._large_selector),
         }
 
     def _number(self) -> int:
@@ -147,6 +150,25 @@ class Traffic:
     def _topology_keys(self) -> JSON:
         keys = [f"example.com/label-{self._chance.randrange(10)}", f"example.com/{self._made}"]
         return self._spreading(keys, {"matchLabels": {"app": f"app-{self._made}"}})
+
+    def _many_constraints(self) -> JSON:
+        """The API server takes one of a kind for each key; no node has these."""
+        keys = [f"example.com/k-{self._made}-{each}" for each in range(3_000)]
+        return self._spreading(keys, {"matchLabels": {"app": f"app-{self._made}"}})
+
+    def _every_label(self) -> JSON:
+        """As many keys as nodes have, and a selector that means every pod of a namespace."""
+        values = [f"app-{self._made}-{each}" for each in range(10)]
+        selector = {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": values}]}
+        keys = [HOST, ZONE, KERNEL, "kubernetes.io/os", "kubernetes.io/arch"]
+        pod = self._spreading([*keys, *(f"example.com/label-{i}" for i in range(10))], selector)
+        pod["metadata"]["namespace"] = f"team-{self._made % 50}"
+        return pod
+
+    def _large_selector(self) -> JSON:
+        values = [f"v-{self._made}-{each}" for each in range(50_000)]
+        selector = {"matchExpressions": [{"key": "app", "operator": "In", "values": values}]}
+        return self._spreading([ZONE], selector)
 
     def _spreading(self, keys: list[str], selector: JSON) -> JSON:
         action = ACTIONS[VERBS[(self._made + 1) % 2]]

@@ -10,6 +10,7 @@ from extender.cli import (
     completion,
     config,
     doctor,
+    escapes,
     explain,
     manual,
     scan,
@@ -46,10 +47,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         code: int = arguments.run(arguments)
     except ConfigError as exc:
         for problem in exc.problems:
-            print(f"leeway: {problem}", file=sys.stderr)
+            print(f"leeway: {escapes.lines(problem)}", file=sys.stderr)
         return 2
     except LeewayError as exc:
-        print(f"leeway: {exc}", file=sys.stderr)
+        print(f"leeway: {escapes.lines(str(exc))}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         # The reader has closed the pipe. Without this, Python complains once more at exit.

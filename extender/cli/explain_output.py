@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from extender.cli import tables
+from extender.cli import escapes, tables
 from extender.cli.tables import Cell, Colour, Row, Screen
 from extender.match import operators
 from extender.review.explain.edits import text_of
@@ -64,7 +64,7 @@ def pod_name(explanation: Explanation) -> str:
 def _head(explanation: Explanation, on: Screen) -> str:
     colour: Colour = "green" if explanation.passing else "red"
     state = f"passes on {explanation.passing} of {counted(explanation.nodes, 'node')}"
-    who = tables.escaped(f"{pod_name(explanation)} ({explanation.pod.scheduler_name})")
+    who = escapes.line(f"{pod_name(explanation)} ({explanation.pod.scheduler_name})")
     return f"{on.paint(who, 'bold')} {on.paint(state, colour)}\n"
 
 
@@ -125,7 +125,7 @@ def render_fix(fix: Fix, on: Screen, *, title: str) -> str:
         said += f" and on {counted(others, 'other')}" if others > 0 else ""
     else:
         said = f"{title}: cures a part of what refuses {fix.node}"
-    text = f"{on.paint(tables.escaped(said), 'bold')}\n"
+    text = f"{on.paint(escapes.line(said), 'bold')}\n"
     for change in fix.changes:
         text += tables.paragraph(change.summary, on, indent=_INDENT)
     for advice in fix.advice:
@@ -140,7 +140,7 @@ def render_fix(fix: Fix, on: Screen, *, title: str) -> str:
 
 
 def _code(line: str, on: Screen) -> str:
-    return f"{_INDENT * 2}{on.paint(tables.escaped(line), 'cyan')}\n"
+    return f"{_INDENT * 2}{on.paint(escapes.line(line), 'cyan')}\n"
 
 
 def render_notes(notes: Sequence[str], on: Screen) -> Iterator[str]:
@@ -171,7 +171,7 @@ def _node_head(explanation: Explanation, derived: Derivation, on: Screen) -> str
     who = f"{pod_name(explanation)} on node {derived.node}"
     cell = verdict_cell(derived.code)
     by = f" by {derived.plugin}" if derived.plugin else ""
-    head = f"{on.paint(tables.escaped(who), 'bold')}: {on.paint(cell.text + by, cell.colour)}\n"
+    head = f"{on.paint(escapes.line(who), 'bold')}: {on.paint(cell.text + by, cell.colour)}\n"
     return head + (tables.paragraph(derived.reason, on) if derived.reason else "")
 
 
@@ -181,7 +181,7 @@ def _plugins(derived: Derivation, on: Screen) -> str:
 
 
 def _title(text: str, on: Screen, *, good: bool) -> str:
-    return on.paint(tables.escaped(text), "green" if good else "red") + "\n"
+    return on.paint(escapes.line(text), "green" if good else "red") + "\n"
 
 
 def _holds(good: bool) -> Cell:

@@ -6,6 +6,7 @@ import sys
 from datetime import UTC, datetime
 from functools import lru_cache
 
+from extender.cli import escapes
 from extender.config.schema import Logging
 
 
@@ -33,9 +34,11 @@ class TextFormatter(_Formatter):
         """One line, followed by a traceback if there is one."""
         parts = self._parts(record)
         exception = parts.pop("exception", None)
-        head = " ".join(str(parts.pop(key)) for key in ("time", "level", "logger", "message"))
+        head = " ".join(str(parts.pop(key)) for key in ("time", "level", "logger"))
+        message = escapes.line(str(parts.pop("message")))
         fields = "".join(f" {key}={_word(value)}" for key, value in parts.items())
-        return f"{head}{fields}" + (f"\n{exception}" if exception else "")
+        trace = f"\n{escapes.lines(str(exception))}" if exception else ""
+        return f"{head} {message}{fields}{trace}"
 
 
 class JSONFormatter(_Formatter):
@@ -43,7 +46,7 @@ class JSONFormatter(_Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """One line."""
-        return json.dumps(self._parts(record), ensure_ascii=False, default=str)
+        return escapes.json_text(self._parts(record))
 
 
 def set_up(config: Logging) -> None:

@@ -1,15 +1,12 @@
 """The `-o` flag: print a result as a table, JSON or YAML."""
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable
 from typing import Final
 
-import yaml
-
-from extender.cli import tables
+from extender.cli import escapes, tables
 from extender.cli.tables import Screen
 from extender.model.documents import Plain
 
@@ -40,5 +37,5 @@ def show(document: Plain, form: str, table: Callable[[Screen], str]) -> None:
 def dumped(document: Plain, form: str) -> str:
     """The document as JSON or YAML, with keys in insertion order."""
     if form == "json":
-        return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+        return escapes.json_text(document, indent=2) + "\n"
+    return escapes.yaml_text(document)

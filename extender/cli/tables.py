@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final, Literal, TextIO
 
+from extender.cli import escapes
+
 Colour = Literal["", "bold", "dim", "red", "green", "yellow", "cyan"]
 
 _CODES: Final[Mapping[Colour, str]] = {
@@ -79,18 +81,11 @@ def render(header: Sequence[str], rows: Sequence[Row], on: Screen, *, indent: st
 
 def paragraph(text: str, on: Screen, *, indent: str = "") -> str:
     """A paragraph, wrapped if the screen has a width."""
-    text = escaped(text)
+    text = escapes.line(text)
     if on.width is None:
         return f"{indent}{text}\n"
     width = max(on.width - len(indent), _NARROWEST)
     return "".join(f"{indent}{line}\n" for line in _wrapped(text, width))
-
-
-def escaped(text: str) -> str:
-    """`text` with control characters escaped."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
-    )
 
 
 def display_width(text: str) -> int:
@@ -105,7 +100,7 @@ def display_width(text: str) -> int:
 
 def _cell(given: Cell | str) -> Cell:
     cell = Cell(given) if isinstance(given, str) else given
-    return Cell(escaped(cell.text), cell.colour)
+    return Cell(escapes.line(cell.text), cell.colour)
 
 
 def _width_of(cell: Cell) -> int:

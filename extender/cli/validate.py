@@ -1,14 +1,13 @@
 """`leeway validate`: checks the rules in manifests offline, as the webhook does."""
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from extender.cli import flags, manual, tables
+from extender.cli import escapes, flags, manual
 from extender.cli.manual import Page
 from extender.cluster import manifests as files
 from extender.errors import DocumentError, ManifestError
@@ -86,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     for line in _FORMATS[arguments.output](outcome):
         print(line)
     for sentence in outcome.unreadable:
-        print(f"leeway: {sentence}", file=sys.stderr)
+        print(f"leeway: {escapes.lines(sentence)}", file=sys.stderr)
     print(_summary(outcome), file=sys.stderr)
     if outcome.unreadable:
         return 2
@@ -130,9 +129,8 @@ def _as_text(outcome: Outcome) -> Iterator[str]:
     for file, remark in outcome.remarks:
         place = file if remark.line is None else f"{file}:{remark.line}"
         word = "" if remark.severity == "error" else f"{remark.severity}: "
-        first, *more = f"{remark.field}: {remark.message}".split("\n")
-        yield tables.escaped(f"{place}: {word}{first}")
-        yield from (f"  {tables.escaped(line)}" for line in more)
+        said = escapes.lines(f"{remark.field}: {remark.message}")
+        yield f"{escapes.line(place)}: {word}{said}"
 
 
 def _as_json(outcome: Outcome) -> Iterator[str]:
@@ -143,7 +141,7 @@ def _as_json(outcome: Outcome) -> Iterator[str]:
         "findings": [{"file": file, **asdict(remark)} for file, remark in outcome.remarks],
         "unreadable": list(outcome.unreadable),
     }
-    yield json.dumps(document, indent=2, ensure_ascii=False)
+    yield escapes.json_text(document, indent=2)
 
 
 def _as_github(outcome: Outcome) -> Iterator[str]:
@@ -167,7 +165,7 @@ _FORMATS: Final[dict[str, Callable[[Outcome], Iterator[str]]]] = {
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return escapes.lines(text, indent="").replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -126,6 +126,9 @@ class LabelsFacet(Struct, frozen=True, gc=False):
         return list(zip(*columns, strict=True)) if columns else [None] * len(nodes)
 
 
+_NO_LABELS: Final = LabelsFacet(())
+
+
 class LabelFacet(Struct, frozen=True, gc=False):
     """The value of one label; None for a node without it."""
 
@@ -136,9 +139,9 @@ class LabelFacet(Struct, frozen=True, gc=False):
         """A reference to what the labels of a node hold."""
         return 0
 
-    def within(self, labels: Container[str]) -> "LabelFacet":
-        """One label is few enough."""
-        return self
+    def within(self, labels: Container[str]) -> "LabelFacet | LabelsFacet":
+        """All labels that no node has share a column."""
+        return self if self.key in labels else _NO_LABELS
 
     def seen(self, node: NodeInfo) -> NodeInfo:
         """All of it."""

@@ -33,3 +33,16 @@ class Budget:
             raise BudgetError(
                 "the rules of the pod take more comparisons over these nodes than one call may do"
             )
+
+
+class Share(Budget):
+    """A part of a budget: what it buys may not take more, whatever is left of the whole."""
+
+    def __init__(self, whole: Budget, amount: int) -> None:
+        self._whole = whole
+        self.left = amount
+
+    def spend(self, amount: int) -> None:
+        """Spend this amount of the whole, too."""
+        self._whole.spend(amount)
+        super().spend(amount)

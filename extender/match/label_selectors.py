@@ -4,6 +4,7 @@ As upstream, an absent selector selects nothing and an empty one everything. Unl
 selector, a malformed one is refused as a whole.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -28,13 +29,18 @@ class Requirement(NamedTuple):
         """Whether these labels match."""
         match self.operator:
             case "In":
-                return labels.get(self.key) in self.values
+                return self._names(labels.get(self.key))
             case "NotIn":
-                return labels.get(self.key) not in self.values
+                return not self._names(labels.get(self.key))
             case "Exists":
                 return self.key in labels
             case _:
                 return self.key not in labels
+
+    def _names(self, value: str | None) -> bool:
+        """Whether a value is among the sorted ones, which may be thousands."""
+        place = len(self.values) if value is None else bisect_left(self.values, value)
+        return place < len(self.values) and self.values[place] == value
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,18 @@ class Selector:
     def counts(self, labels: Mapping[str, str]) -> bool:
         """Whether such a pod is counted: upstream counts no pod for an empty selector."""
         return bool(self.requirements) and self.matches(labels)
+
+    @property
+    def exact(self) -> frozenset[tuple[str, str]]:
+        """Labels that a pod must have, word for word: a quick look at many pods."""
+        requirements = self.requirements or ()
+        single = [each for each in requirements if each.operator == "In" and len(each.values) == 1]
+        return frozenset((each.key, each.values[0]) for each in single)
+
+    @property
+    def size(self) -> int:
+        """How many conditions a pod is compared with."""
+        return len(self.requirements or ())
 
     def also(self, labels: Mapping[str, str]) -> "Selector":
         """The same selector with these exact labels added; None stays None."""

@@ -22,6 +22,7 @@ from extender.errors import (
     AllowanceError,
     AnnotationError,
     BadRequestError,
+    BudgetError,
     LeewayError,
     ManifestError,
     NotFoundError,
@@ -63,12 +64,15 @@ _STATUS: Final[dict[type[LeewayError], HTTPStatus]] = {
     NotFoundError: HTTPStatus.UNPROCESSABLE_ENTITY,
     NotSyncedError: HTTPStatus.SERVICE_UNAVAILABLE,
     AllowanceError: HTTPStatus.SERVICE_UNAVAILABLE,
+    BudgetError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
 }
 
 
 # A pod has some ten of them; what is more takes too long in one step.
 MAX_RULES: Final = 200
 MAX_RULE_TEXT: Final = 16_384
+# What a question may compare altogether: it tries many changes, in seconds and step by step.
+MAX_WORK: Final = 6_000_000
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -139,6 +143,7 @@ class ExplainDoor:
     async def _explained(self, subject: Subject, node: str | None) -> Explanation:
         await self._foresee(subject, self._source.snapshot())
         self._cel.begin_call()
+        self._profiles.settings.budget.left = MAX_WORK
         inquiry = Inquiry(
             subject,
             self._profiles.of(subject.pod),

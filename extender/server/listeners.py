@@ -203,7 +203,11 @@ def _keep_freed_memory() -> None:
 
 def _runner(app: web.Application) -> web.AppRunner:
     return web.AppRunner(
-        app, handle_signals=False, shutdown_timeout=CLOSE_SECONDS, **_connections()
+        app,
+        handle_signals=False,
+        handler_cancellation=True,  # who has gone needs no answer
+        shutdown_timeout=CLOSE_SECONDS,
+        **_connections(),
     )
 
 

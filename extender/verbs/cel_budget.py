@@ -9,7 +9,8 @@ counted, never timed: the same pod meets the same limits on any machine.
 import asyncio
 import contextlib
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import Final, TypeVar
@@ -23,7 +24,7 @@ from extender.framework.stats import CallStats
 from extender.match.cel.cache import ProgramCache
 from extender.match.cel.faults import CompileError
 from extender.match.cel.program import compile_expression
-from extender.match.cel.work import Finished, Work
+from extender.match.cel.work import IsOver, Work
 from extender.match.lru import CacheBudget
 from extender.metrics import Metrics
 from extender.model.core_v1 import Pod, Taint
@@ -98,17 +99,27 @@ class CelBudget:
         compilation = self._programs.compilation(expressions)
         done = compilation.cost <= LOOP_ALLOWANCE and compilation.go_on(LOOP_ALLOWANCE)
         while not done:
-            done = await self.in_thread(lambda: compilation.go_on(PORTION))
+            done = await self._worked(lambda is_over: compilation.go_on(PORTION, is_over))
         self._programs.learn(compilation.finished)
         return compilation.failure
 
     async def run(self, work: Work) -> None:
         """Do the work on the thread, as far as one call may, and remember what came of it."""
-        finished: Sequence[Finished] = await self.in_thread(lambda: work.do(CALL_ALLOWANCE))
-        self._programs.learn(finished)
+        self._programs.learn(await self._worked(lambda is_over: work.do(CALL_ALLOWANCE, is_over)))
+
+    async def _worked(self, work: Callable[[IsOver], T]) -> T:
+        """What comes of work on the thread; it ends with the call that waits for it."""
+        over = threading.Event()
+        try:
+            return await self.in_thread(lambda: work(over.is_set))
+        finally:
+            over.set()
 
     async def in_thread(self, work: Callable[[], T]) -> T:
-        """Do any work on the thread; it must not touch what the event loop changes."""
+        """Do any work on the thread; it must not touch what the event loop changes.
+
+        If the call is cancelled, work that has not begun never will.
+        """
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 

@@ -92,7 +92,8 @@ def test_a_traceback_follows_the_line_of_text() -> None:
 
     assert first == HEAD + "internal fault verb=filter"
     assert rest[0] == "Traceback (most recent call last):"
-    assert rest[-1] == "RuntimeError: broken"
+    # Indented, so that no line of it looks like a record of its own.
+    assert rest[-1] == "  RuntimeError: broken"
 
 
 def test_a_traceback_is_a_field_of_json() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extender.cli import tables
+from extender.cli import escapes, tables
 from extender.cli.tables import Cell, Screen
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
@@ -82,7 +82,7 @@ def test_a_table_fits_and_loses_nothing_but_white_space(rows: list[list[str]], w
 
     assert all(tables.display_width(line) <= width for line in text.splitlines())
     assert sorted("".join(text.split())) == sorted(
-        "".join(tables.escaped("".join(row)) for row in rows).replace(" ", "")
+        "".join(escapes.line("".join(row)) for row in rows).replace(" ", "")
     )
 
 

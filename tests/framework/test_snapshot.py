@@ -111,9 +111,21 @@ def test_a_facet_shows_no_label_that_it_does_not_read() -> None:
     assert (seen.name, seen.labels, seen.taints) == ("a", {"zone": "x"}, node.taints)
 
 
+def test_labels_that_no_node_has_share_a_column() -> None:
+    one, other = LabelFacet("rack"), LabelFacet("row")
+    nodes = some_nodes(node_json("a", labels={"zone": "x"}))
+
+    assert one.within({"zone": 1}) == other.within({"zone": 1})
+    assert one.within({"zone": 1}).column(nodes) == one.column(nodes) == [None]
+    assert one.within({"rack": 1}) is one
+
+
+def test_a_facet_of_an_attribute_is_never_narrowed() -> None:
+    assert HARD_TAINTS.within(()) is HARD_TAINTS
+
+
 @pytest.mark.parametrize("facet", [HARD_TAINTS, LabelFacet("zone")])
-def test_other_facets_are_never_narrowed(facet: AttributeFacet | LabelFacet) -> None:
+def test_a_facet_of_one_thing_shows_the_whole_node(facet: AttributeFacet | LabelFacet) -> None:
     (node,) = some_nodes(node_json("a", labels={"zone": "x", "tier": "1"}))
 
-    assert facet.within(()) is facet
     assert facet.seen(node) is node

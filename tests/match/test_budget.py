@@ -1,7 +1,7 @@
 import pytest
 
 from extender.errors import BudgetError
-from extender.match.budget import Budget
+from extender.match.budget import Budget, Share
 
 
 def test_without_a_limit_nothing_is_too_much() -> None:
@@ -39,3 +39,22 @@ def test_for_many_at_once_all_is_spent_or_nothing() -> None:
     assert budget.left == 3
     assert budget.try_spend(3)
     assert budget.left == 0
+
+
+def test_a_share_ends_before_the_whole_does() -> None:
+    whole = Budget()
+    whole.left = 10
+    share = Share(whole, 4)
+
+    share.spend(3)
+    with pytest.raises(BudgetError):
+        share.spend(2)
+    assert whole.left == 5
+
+
+def test_a_share_is_never_more_than_what_is_left_of_the_whole() -> None:
+    whole = Budget()
+    whole.left = 2
+
+    with pytest.raises(BudgetError):
+        Share(whole, 4).spend(3)

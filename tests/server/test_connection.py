@@ -8,6 +8,7 @@ import threading
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import msgspec
@@ -130,10 +131,10 @@ def working(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[threading.Event, 
     begun, go_on = threading.Event(), threading.Event()
     do = Work.do
 
-    def slow(work: Work, allowance: int) -> Sequence[Finished]:
+    def slow(work: Work, allowance: int, *more: Any) -> Sequence[Finished]:
         begun.set()
         assert go_on.wait(30)
-        return do(work, allowance)
+        return do(work, allowance, *more)
 
     monkeypatch.setattr(Work, "do", slow)
     yield begun, go_on

@@ -9,6 +9,10 @@ import pytest
 from extender.config.schema import Config, Limits, ProfileConfig
 from extender.errors import NotSyncedError
 from extender.plugins import DEFAULT_WEIGHTS
+from extender.review.explain.explaining import explaining
+from extender.review.explain.inquiry import Inquiry
+from extender.review.explain.schema import Explanation
+from extender.review.explain.steps import Steps
 from extender.server import explain
 from tests.builders import (
     JSON,
@@ -20,7 +24,7 @@ from tests.builders import (
     taint,
     toleration,
 )
-from tests.serving import BrokenSource, Client, FixedSource, served
+from tests.serving import BrokenSource, Client, FixedSource, WholeCluster, served
 
 ENABLED = Config(explain=True)
 GOLD = node_json("gold", taint("sla", "950"))
@@ -237,3 +241,54 @@ async def test_others_have_their_turn_and_not_too_many_wait() -> None:
     assert order[0] == "livez"
     assert set(statuses) <= {200, 503}
     assert statuses.count(200) >= explain.MAX_WAITING
+
+
+async def test_an_explanation_ends_when_its_client_has_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun, steps = asyncio.Event(), [0]
+    real = explaining
+
+    def endless(inquiry: Inquiry) -> Steps[Explanation]:
+        while inquiry.pod.metadata is not None and inquiry.pod.metadata.name == "endless":
+            steps[0] += 1
+            begun.set()
+            yield
+        return (yield from real(inquiry))
+
+    monkeypatch.setattr(explain, "explaining", endless)
+    async with served(ENABLED, FixedSource(GOLD)) as client:
+        for _ in range(explain.MAX_WAITING + 1):
+            begun.clear()
+            body = {"pod": pod_json(name="endless")}
+            asking = asyncio.create_task(asked(client, body))
+            await begun.wait()
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+        answer = await explained(client, PENDING)
+        made = steps[0]
+        await asyncio.sleep(0.05)
+
+    assert answer["nodes"] == 1
+    assert steps[0] == made
+
+
+async def test_a_question_that_compares_too_much_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(explain, "MAX_WORK", 5)
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": "zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    pod = pod_json(toleration("sla", "Gt", "950"))
+    pod["spec"]["topologySpreadConstraints"] = [constraint]
+    cluster = WholeCluster()
+    cluster.become(nodes=[node_json(f"n{i}", labels={"zone": "a"}) for i in range(9)])
+    async with served(ENABLED, cluster) as client:
+        status, text = await asked(client, {"pod": pod, "node": "n1"})
+
+    assert status == 413
+    assert "more comparisons over these nodes than one call may do" in text

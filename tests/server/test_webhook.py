@@ -16,7 +16,7 @@ from extender.framework.interface import Settings
 from extender.match.cel.library.regex import Pattern
 from extender.match.cel.plan.patterns import Afford
 from extender.match.cel.program import Program, compile_expression
-from extender.match.cel.work import Compilation
+from extender.match.cel.work import Compilation, IsOver
 from extender.match.gates import FeatureGates
 from extender.review import admission
 from extender.review.admission import AdmissionRequest
@@ -357,9 +357,9 @@ async def test_large_patterns_are_compiled_beside_the_loop(
         threads.append(threading.current_thread().name)
         compile_(pattern)
 
-    def counted(compilation: Compilation, allowance: float) -> bool:
+    def counted(compilation: Compilation, allowance: float, *more: IsOver) -> bool:
         portions.append(allowance)
-        return go_on(compilation, allowance)
+        return go_on(compilation, allowance, *more)
 
     monkeypatch.setattr(Pattern, "compile", noted)
     monkeypatch.setattr(Compilation, "go_on", counted)
@@ -418,6 +418,34 @@ async def test_a_large_review_is_judged_beside_the_loop(
     assert meanwhile["allowed"] is True
     assert unfinished
     assert len(answer["status"]["details"]["causes"]) == 100
+
+
+async def test_a_review_whose_client_has_gone_is_compiled_no_further(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, gone = threading.Event(), threading.Event()
+    compiled: list[str] = []
+
+    def slow(text: str, afford: Afford) -> Program:
+        compiled.append(text)
+        begun.set()
+        assert gone.wait(30)
+        return compile_expression(text, afford)
+
+    monkeypatch.setattr(cel_budget, "compile_expression", slow)
+    texts = [f"{HOSTILE} && taint.key == '{number}'" for number in range(5)]
+    costly = with_tolerations(*({"expression": text} for text in texts))
+    async with admitting(tmp_path) as api:
+        asking = asyncio.create_task(api.ask(review(costly)))
+        await asyncio.to_thread(begun.wait, 30)
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        await asyncio.sleep(0.1)  # until the server sees that the connection is closed
+        gone.set()
+        answer = await api.ask(review(with_tolerations({"expression": f"{HOSTILE} || true"})))
+
+    assert answer["allowed"] is True
+    assert compiled == [texts[0], f"{HOSTILE} || true"]
 
 
 async def test_a_review_is_never_larger_than_the_api_server_sends(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import gc
 import sys
 import threading
 from collections.abc import Sequence
+from typing import Any
 from unittest import mock
 
 import aiohttp
@@ -13,13 +14,17 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
 from extender.config.schema import Config, Limits
+from extender.framework.interface import Settings
+from extender.match.cel.cache import ProgramCache
 from extender.match.cel.library.regex import Pattern
+from extender.match.cel.plan.patterns import Afford
+from extender.match.cel.program import Program, compile_expression
 from extender.match.cel.work import Finished, Work
 from extender.match.gates import FeatureGates
 from extender.match.lru import CacheBudget
 from extender.metrics import Metrics
 from extender.verbs import cel_budget
-from extender.verbs.cel_budget import DeferredError
+from extender.verbs.cel_budget import CelBudget, DeferredError
 from tests.builders import JSON, node_json, pod_json, taint
 from tests.match.cel import hostile
 from tests.serving import Client, FixedSource, ShiftingSource, names_request, nodes_request, served
@@ -56,9 +61,9 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     threads: list[str] = []
     do = Work.do
 
-    def noted(work: Work, allowance: int) -> Sequence[Finished]:
+    def noted(work: Work, allowance: int, *more: Any) -> Sequence[Finished]:
         threads.append(threading.current_thread().name)
-        return do(work, allowance)
+        return do(work, allowance, *more)
 
     monkeypatch.setattr(Work, "do", noted)
     return threads
@@ -103,10 +108,10 @@ async def test_others_are_answered_while_an_expression_is_worked_on(
     begun, go_on = threading.Event(), threading.Event()
     do = Work.do
 
-    def slow(work: Work, allowance: int) -> Sequence[Finished]:
+    def slow(work: Work, allowance: int, *more: Any) -> Sequence[Finished]:
         begun.set()
         assert go_on.wait(30)
-        return do(work, allowance)
+        return do(work, allowance, *more)
 
     monkeypatch.setattr(Work, "do", slow)
     async with served(source=FixedSource(*NODES)) as client:
@@ -127,9 +132,9 @@ async def test_a_node_that_comes_meanwhile_is_judged_as_well(
     source = ShiftingSource(*alike[:2])
     do = Work.do
 
-    def meanwhile(work: Work, allowance: int) -> Sequence[Finished]:
+    def meanwhile(work: Work, allowance: int, *more: Any) -> Sequence[Finished]:
         source.show(*alike)
-        return do(work, allowance)
+        return do(work, allowance, *more)
 
     monkeypatch.setattr(Work, "do", meanwhile)
     async with served(source=source) as client:
@@ -363,3 +368,30 @@ async def test_scores_that_take_too_many_comparisons_are_neutral(
         answer = await client.ask("prioritize", names_request(greedy, "n0", "n1"))
 
     assert answer == []
+
+
+async def test_work_that_nobody_waits_for_any_more_stops_at_the_next_expression() -> None:
+    begun, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+    compiled: list[str] = []
+
+    def slow(text: str, afford: Afford) -> Program:
+        compiled.append(text)
+        begun.set()
+        assert go_on.wait(30)
+        return compile_expression(text, afford)
+
+    cel = CelBudget(Settings(programs=ProgramCache(compile_with=slow)))
+    texts = [f"{COSTLY} && taint.key != '{number}'" for number in range(9)]
+    with cel.running():
+        call = asyncio.create_task(cel.compiled(texts))
+        await asyncio.to_thread(begun.wait, 30)
+        queued = asyncio.create_task(cel.in_thread(lambda: compiled.append("queued")))
+        await asyncio.sleep(0)
+        queued.cancel()
+        call.cancel()
+        await asyncio.gather(call, queued, return_exceptions=True)
+        go_on.set()
+        await cel.in_thread(ended.set)
+
+    assert ended.is_set()
+    assert compiled == texts[:1]

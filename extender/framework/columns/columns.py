@@ -7,7 +7,6 @@ says of the rows, which are many.
 from array import array
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
-from contextlib import suppress
 from copy import copy
 from itertools import count
 from typing import Final
@@ -94,10 +93,15 @@ class Column:
             if code == len(found.samples):
                 found.samples.append(table.nodes[row])
             found.codes[row] = code
-        for code in {self.codes[row] for row in exceptions}:
-            # What stood for a code may be an exception now: another row that still has it does.
-            with suppress(ValueError):
-                found.samples[code] = table.nodes[found.codes.index(code)]
+        # What stood for a code may be an exception now: another row that still has it does.
+        # They may be as many as the rows, so each row is looked at once; mostly few of them are.
+        left = {self.codes[row] for row in exceptions}
+        for row, code in enumerate(found.codes):
+            if code in left:
+                left.discard(code)
+                found.samples[code] = table.nodes[row]
+                if not left:
+                    break
         return found
 
     def _build(self, table: NodeTable) -> None:

@@ -14,12 +14,15 @@ from msgspec import Struct
 from extender.framework.columns.node_table import PassingNodes
 from extender.framework.pods.cohorts import Selection
 from extender.framework.pods.topology import Topology
+from extender.match.budget import Budget
 
 # Longer than a binding takes that has to wait for its volumes to be made.
 RESERVED_SECONDS: Final = 60.0
 MAX_RESERVATIONS: Final = 5_000
 # Of those that nobody counts yet: somebody may begin to while they are in flight.
 MAX_UNCOUNTED: Final = 256
+# So many nodes that a pod may be on are looked up in the time of one comparison.
+NODES_A_UNIT: Final = 8
 
 
 class Reservation(Struct, eq=False):
@@ -35,10 +38,11 @@ class Reservation(Struct, eq=False):
     at: float
     _domains: dict[Topology, tuple[int, frozenset[str | None]]] = {}
 
-    def domains(self, topology: Topology) -> frozenset[str | None]:
+    def domains(self, topology: Topology, budget: Budget) -> frozenset[str | None]:
         """The domains that the pod may be in; None for nodes that do not count."""
         known = self._domains.get(topology)
         if known is None or known[0] != topology.version:
+            budget.spend(1 + len(self.nodes or ()) // NODES_A_UNIT)
             names = self.nodes.names() if self.nodes else ()
             known = topology.version, frozenset(map(topology.domain_of.get, names))
             self._domains[topology] = known
@@ -56,6 +60,11 @@ class InFlight:
     def __len__(self) -> int:
         """How many there are that count for anybody."""
         return len(self._reservations) - len(self._uncounted)
+
+    @property
+    def all(self) -> int:
+        """How many there are, those too that nobody counts."""
+        return len(self._reservations)
 
     def reserve(self, reservation: Reservation) -> None:
         """Instead of what was known of this pod, and of an earlier one of its name."""

@@ -7,15 +7,24 @@ selection that meets the pod, however many pods there are.
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from extender.framework.columns.node_table import PassingNodes
 from extender.framework.node_info import NodeInfo
 from extender.framework.pods.cohorts import Cohort, PodInfo, Selection, pod_id
 from extender.framework.pods.in_flight import InFlight, Reservation
 from extender.framework.pods.topology import Inclusion, Tally, Topology
+from extender.match.budget import Budget
 from extender.match.label_selectors import Selector
 from extender.match.lru import LRU, CacheBudget, weight_of
 from extender.model.core_v1 import ObjectMeta, Pod
+
+# To link a cohort takes as long as three comparisons. So many others are done in the time of one:
+# cohorts passed over, further labels of them looked up, pods counted by node.
+LINK_COST: Final = 3
+COHORTS_A_UNIT: Final = 2
+LABELS_A_UNIT: Final = 8
+PODS_A_UNIT: Final = 8
 
 
 @dataclass(slots=True)
@@ -117,38 +126,59 @@ class PodIndex:
 
     # What can be asked.
 
-    def selection(self, namespace: str, selector: Selector) -> Selection:
-        """The pods that a selector means."""
+    def selection(self, namespace: str, selector: Selector, budget: Budget) -> Selection:
+        """The pods that a selector means; BudgetError before it takes more than is left."""
         key = namespace, selector
         selection = self._selections.get(key)
         if selection is None:
-            selection = Selection(namespace, selector)
-            space = self._namespaces.setdefault(namespace, _Namespace())
-            space.selections[selector] = selection
-            for cohort in space.cohorts.values():
-                if selector.counts(cohort.labels):
-                    selection.link(cohort)
+            space = self._namespaces.get(namespace) or _Namespace()
+            cohorts = self._meant(selector, space, budget)
+            self._namespaces[namespace] = space
+            selection = space.selections[selector] = Selection(namespace, selector)
+            for cohort in cohorts:
+                selection.link(cohort)
             self._in_flight.begin_to_count(selection)
             if not self._selections.put(key, selection, selection.nbytes + weight_of(key)):
                 self._drop_selection(key, selection)
         return selection
 
+    def _meant(self, selector: Selector, space: _Namespace, budget: Budget) -> list[Cohort]:
+        """The cohorts that a selector means, once all that it takes to count them is paid."""
+        exact = selector.exact
+        budget.spend(len(space.cohorts) * (1 + len(exact) // LABELS_A_UNIT) // COHORTS_A_UNIT)
+        likely = [each for each in space.cohorts.values() if each.labels.items() >= exact]
+        budget.spend((1 + selector.size) * (len(likely) + self._in_flight.all))
+        cohorts = [each for each in likely if selector.counts(each.labels)]
+        placed = sum([len(each.placed) for each in cohorts])
+        budget.spend(LINK_COST * len(cohorts) + placed // PODS_A_UNIT)
+        return cohorts
+
     def tally(
-        self, selection: Selection, key: str, required: Sequence[str], inclusion: Inclusion
+        self,
+        selection: Selection,
+        key: str,
+        required: Sequence[str],
+        inclusion: Inclusion,
+        budget: Budget,
     ) -> Tally:
-        """The selected pods by domain, out of the nodes that carry every required label."""
+        """The selected pods by domain, out of the nodes that carry every required label.
+
+        BudgetError before it takes more than is left.
+        """
         identity = key, tuple(required), inclusion.key
         topology = self._topologies.get(identity)
         if topology is None:
             topology = Topology(key, required, inclusion)
             topology.stale.update(self._nodes)
-            topology.refresh(self._nodes)
+            topology.refresh(self._nodes, budget)
             weight = topology.nbytes + weight_of(identity)
             if not self._topologies.put(identity, topology, weight):
+                budget.spend(topology.tally_cost(selection))
                 return Tally(topology, selection)
         else:
-            topology.refresh(self._nodes)
+            topology.refresh(self._nodes, budget)
         known = len(topology.tallies)
+        budget.spend(topology.tally_cost(selection))
         tally = topology.tally(selection)
         if len(topology.tallies) > known:
             self._topologies.reweigh(identity, topology.nbytes + weight_of(identity))

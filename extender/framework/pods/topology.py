@@ -10,10 +10,15 @@ from typing import Final, Protocol
 
 from extender.framework.node_info import NodeInfo
 from extender.framework.pods.cohorts import Selection
+from extender.match.budget import Budget
 
 # What an entry takes: the domain of a node, a count of a domain.
 NODE_BYTES: Final = 120
 DOMAIN_BYTES: Final = 160
+# So many required labels of a node, and counts of domains, are looked at in the time of one
+# comparison.
+LABELS_A_UNIT: Final = 8
+COUNTS_A_UNIT: Final = 4
 
 
 class Inclusion(Protocol):
@@ -39,7 +44,7 @@ class Topology:
         self.stale: set[str] = set()
         self.tallies: dict[Selection, Tally] = {}
         self.version = 0
-        self._required = tuple(required)
+        self._required = frozenset(required)
         self._inclusion = inclusion
 
     @property
@@ -50,16 +55,17 @@ class Topology:
             len(self.sizes) + counts + len(self.tallies)
         )
 
-    def refresh(self, nodes: Mapping[str, NodeInfo]) -> None:
+    def refresh(self, nodes: Mapping[str, NodeInfo], budget: Budget) -> None:
         """Look at the nodes that have changed. If a rule fails, nothing has happened."""
         if not self.stale:
             return
+        budget.spend(len(self.stale) * (2 + len(self._required) // LABELS_A_UNIT))
         known = [nodes[name] for name in self.stale if name in nodes]
         included = self._inclusion.column(known)
         now = {
             node.name: node.labels[self.key]
             for node, counts in zip(known, included, strict=True)
-            if counts and all(key in node.labels for key in self._required)
+            if counts and node.labels.keys() >= self._required
         }
         if not self.domain_of:
             self.domain_of = now
@@ -91,6 +97,13 @@ class Topology:
             tally = self.tallies[selection] = Tally(self, selection)
             selection.tallies.append(tally)
         return tally
+
+    def tally_cost(self, selection: Selection) -> int:
+        """What `tally` takes, as comparisons."""
+        tally = self.tallies.get(selection)
+        if tally is None:
+            return 1 + len(selection.on_node)
+        return 1 + len(tally.counts) // COUNTS_A_UNIT
 
     def close(self) -> None:
         """Count no more."""

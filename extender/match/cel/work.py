@@ -28,6 +28,8 @@ MAX_INSTRUCTIONS: Final = 400_000
 
 Outcome = Program | CompileError
 Compile = Callable[[str, Afford], Program]
+# Whether nobody waits for the work any more.
+IsOver = Callable[[], bool]
 
 
 class Allowance:
@@ -71,11 +73,13 @@ class Work:
     jobs: Sequence[tuple[str, Outcome | None, Sequence[Taint]]]
     room: float = math.inf  # bytes that new programs may take
 
-    def do(self, allowance: float) -> Sequence[Finished]:
-        """Do as much as the allowance covers; the next call does the rest."""
+    def do(self, allowance: float, is_over: IsOver = lambda: False) -> Sequence[Finished]:
+        """Do as much as the allowance covers, or as is wanted; the next call does the rest."""
         finished: list[Finished] = []
         purse, room = Allowance(allowance), self.room
         for expression, known, taints in self.jobs:
+            if is_over():
+                break
             outcome = known
             if outcome is None:
                 try:
@@ -84,7 +88,9 @@ class Work:
                 except AllowanceError:
                     break
                 room -= outcome.plan.bytes if isinstance(outcome, Program) else 0
-            verdicts = _judged(outcome, taints, purse) if isinstance(outcome, Program) else {}
+            verdicts: Mapping[Taint, Evaluation] = {}
+            if isinstance(outcome, Program):
+                verdicts = _judged(outcome, taints, purse, is_over)
             finished.append(Finished(expression, outcome, verdicts))
             if room < 0:
                 break
@@ -92,11 +98,11 @@ class Work:
 
 
 def _judged(
-    program: Program, taints: Sequence[Taint], purse: Allowance
+    program: Program, taints: Sequence[Taint], purse: Allowance, is_over: IsOver
 ) -> Mapping[Taint, Evaluation]:
     verdicts: dict[Taint, Evaluation] = {}
     for taint in dict.fromkeys(map(program.seen, taints)):
-        if purse.left < 0:
+        if purse.left < 0 or is_over():
             break
         verdict = verdicts[taint] = program.judge(taint)
         purse.left -= verdict.cost + verdict.steps
@@ -122,16 +128,16 @@ class Compilation:
         # What compiling costs, without regular expressions.
         self.cost = sum(compile_cost(text) for text in self._pending if text not in known)
 
-    def go_on(self, allowance: float) -> bool:
-        """Compile what the allowance covers; True when nothing is left to do."""
+    def go_on(self, allowance: float, is_over: IsOver = lambda: False) -> bool:
+        """Compile what the allowance covers, or as is wanted; True when nothing is left to do."""
         purse = Allowance(allowance)
-        while self._pending:
+        while self._pending and not is_over():
             try:
                 self._finish(self._pending[-1], purse)
             except AllowanceError:
                 return False
             self._pending.pop()
-        return True
+        return not self._pending
 
     def failure(self, expression: str) -> CompileError | None:
         """The error of an expression; None if it can be evaluated."""

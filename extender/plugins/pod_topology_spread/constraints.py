@@ -14,12 +14,24 @@ from extender.match import label_selectors, selectors
 from extender.match.budget import TERM_COST, Budget
 from extender.match.label_selectors import Selector
 from extender.match.selectors import Required
-from extender.model.core_v1 import Pod, TopologySpreadConstraint
+from extender.model.core_v1 import LabelSelector, Pod, TopologySpreadConstraint
 
 HARD: Final = "DoNotSchedule"
 SOFT: Final = "ScheduleAnyway"
 
 Action = Literal["DoNotSchedule", "ScheduleAnyway"]
+
+# A pod has one constraint of a kind for a topology key, and spreads over two or three keys.
+MAX_CONSTRAINTS: Final = 16
+# Keys and values in all selectors of a kind, and matchLabelKeys. To compile so many takes 5 ms.
+MAX_CONDITIONS: Final = 2_000
+REASON_TOO_MANY: Final = (
+    f"spec.topologySpreadConstraints: more than {MAX_CONSTRAINTS} constraints"
+    " with the same whenUnsatisfiable"
+)
+REASON_TOO_LARGE: Final = (
+    f"spec.topologySpreadConstraints: selectors with more than {MAX_CONDITIONS} keys and values"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +47,29 @@ class Constraint:
     honors_taints: bool
 
 
+def excess(pod: Pod, action: Action) -> str | None:
+    """Why the constraints of one kind are more than is judged; None if they are not."""
+    written = _written(pod, action)
+    if len(written) > MAX_CONSTRAINTS:
+        return REASON_TOO_MANY
+    return REASON_TOO_LARGE if sum(map(_conditions, written)) > MAX_CONDITIONS else None
+
+
 def parse(pod: Pod, action: Action, settings: Settings) -> tuple[Constraint, ...]:
     """The constraints of one kind; SelectorError if one cannot be read."""
-    written = (pod.spec.topology_spread_constraints if pod.spec else None) or ()
-    return tuple(
-        _parsed(pod, each, settings) for each in written if each.when_unsatisfiable == action
-    )
+    return tuple(_parsed(pod, each, settings) for each in _written(pod, action))
+
+
+def _written(pod: Pod, action: Action) -> list[TopologySpreadConstraint]:
+    every = (pod.spec.topology_spread_constraints if pod.spec else None) or ()
+    return [each for each in every if each.when_unsatisfiable == action]
+
+
+def _conditions(written: TopologySpreadConstraint) -> int:
+    selector = written.label_selector or LabelSelector()
+    requirements = selector.match_expressions or ()
+    values = sum([1 + len(each.values or ()) for each in requirements])
+    return values + len(selector.match_labels or ()) + len(written.match_label_keys or ())
 
 
 def _parsed(pod: Pod, written: TopologySpreadConstraint, settings: Settings) -> Constraint:

@@ -14,6 +14,7 @@ from extender.framework.interface import NOTHING_FOUND, SUCCESS, Code, Status, u
 from extender.framework.node_info import NodeInfo
 from extender.framework.pods.topology import Tally
 from extender.framework.snapshot import NODE, AttributeFacet, LabelFacet
+from extender.match.budget import Budget
 from extender.match.findings import Finding
 from extender.plugins.pod_topology_spread.constraints import Constraint
 
@@ -117,13 +118,13 @@ class Skew:
     held_back: Final = UNSETTLED
     findings: Final = NOTHING_FOUND
 
-    def __init__(self, constraint: Constraint, tally: Tally, asker: Asker) -> None:
+    def __init__(self, constraint: Constraint, tally: Tally, asker: Asker, budget: Budget) -> None:
         self.constraint = constraint
         self.facet = LabelFacet(constraint.key)
         self._tally = tally
         self._asker = asker
         self._maybe: Counter[str] = Counter()
-        certain = self._in_flight()
+        certain = self._in_flight(budget)
         sizes = tally.topology.sizes
         self._seen = self._base = Level(constraint, tally.counts, sizes)
         if certain:
@@ -218,13 +219,13 @@ class Skew:
         pod = self._asker.pod
         return frozenset({min(pool, key=lambda domain: _lot(pod, domain, open_nodes[domain]))})
 
-    def _in_flight(self) -> Counter[str]:
+    def _in_flight(self, budget: Budget) -> Counter[str]:
         """Those who go to one known domain; where others may be is noted."""
         certain: Counter[str] = Counter()
         for reservation in self._tally.selection.in_flight.values():
             if reservation.pod == self._asker.pod:
                 continue
-            domains = reservation.domains(self._tally.topology)
+            domains = reservation.domains(self._tally.topology, budget)
             known = [domain for domain in domains if domain is not None]
             (certain if len(domains) == 1 else self._maybe).update(known)
         return certain

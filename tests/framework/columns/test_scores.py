@@ -14,7 +14,8 @@ from extender.framework.columns.node_table import NodeTable
 from extender.framework.columns.scores import RuleScores, unit_of, weighted_mean
 from extender.framework.interface import Score
 from extender.framework.node_info import NodeInfo
-from extender.framework.snapshot import LabelsFacet
+from extender.framework.snapshot import LabelFacet, LabelsFacet
+from tests.builders import node_json, some_nodes
 from tests.framework.fakes import BY_NAME, HIGH, NODES, Preference, scoring
 
 RAW = {"a": 10, "b": 50, "c": 50}
@@ -101,6 +102,15 @@ def test_a_code_may_be_left_without_a_row_when_all_are_exceptions() -> None:
     column = Column(LabelsFacet(()), table)
 
     assert list(column.apart({1: "x", 2: "y", 3: "x"}, table).codes) == [0, 2, 3, 2]
+
+
+def test_each_code_keeps_a_row_that_is_no_exception() -> None:
+    nodes = some_nodes(*(node_json(f"n{i}", labels={"zone": "ab"[i % 2]}) for i in range(4)))
+    table = NodeTable(nodes)
+    found = Column(LabelFacet("zone"), table).apart({1: "x", 2: "x"}, table)
+
+    assert list(found.codes) == [0, 3, 4, 1, 2]
+    assert found.samples == [None, nodes[2], nodes[3], nodes[0], nodes[1]]
 
 
 def test_another_column_makes_it_forget() -> None:

@@ -5,6 +5,7 @@ from extender.framework.pods import in_flight
 from extender.framework.pods.cohorts import Selection
 from extender.framework.pods.in_flight import RESERVED_SECONDS, InFlight, Reservation
 from extender.framework.pods.topology import Topology
+from extender.match.budget import Budget
 from extender.match.label_selectors import Requirement, Selector
 from tests.builders import let_pass, node_json, some_nodes
 from tests.framework.pods.test_topology import Everyone
@@ -148,42 +149,42 @@ def test_of_those_that_nobody_counts_only_the_latest_are_kept(
 def test_the_domains_that_a_pod_may_be_in(selection: Selection) -> None:
     topology = Topology("zone", ["zone"], Everyone(but="n3"))
     topology.stale.update(NODES)
-    topology.refresh(NODES)
+    topology.refresh(NODES, Budget())
 
-    assert reservation(selection, nodes="n0 n2").domains(topology) == {"a"}
-    assert reservation(selection, nodes="n0 n1").domains(topology) == {"a", "b"}
-    assert reservation(selection, nodes="n1 n3").domains(topology) == {"b", None}
-    assert reservation(selection, nodes="").domains(topology) == frozenset()
+    assert reservation(selection, nodes="n0 n2").domains(topology, Budget()) == {"a"}
+    assert reservation(selection, nodes="n0 n1").domains(topology, Budget()) == {"a", "b"}
+    assert reservation(selection, nodes="n1 n3").domains(topology, Budget()) == {"b", None}
+    assert reservation(selection, nodes="").domains(topology, Budget()) == frozenset()
 
 
 def test_the_domains_follow_the_nodes(selection: Selection) -> None:
     topology = Topology("zone", ["zone"], Everyone())
     topology.stale.update(NODES)
-    topology.refresh(NODES)
+    topology.refresh(NODES, Budget())
     flying = reservation(selection, nodes="n0")
-    before = flying.domains(topology)
+    before = flying.domains(topology, Budget())
     (moved,) = some_nodes(node_json("n0", labels={"zone": "c"}))
     topology.stale.add("n0")
-    topology.refresh({**NODES, "n0": moved})
+    topology.refresh({**NODES, "n0": moved}, Budget())
 
     assert before == {"a"}
-    assert flying.domains(topology) == {"c"}
-    assert flying.domains(topology) is flying.domains(topology)
+    assert flying.domains(topology, Budget()) == {"c"}
+    assert flying.domains(topology, Budget()) is flying.domains(topology, Budget())
 
 
 def test_a_node_that_went_while_a_pod_is_in_flight_is_no_domain(selection: Selection) -> None:
     topology = Topology("zone", ["zone"], Everyone())
     topology.stale.update(NODES)
-    topology.refresh(NODES)
+    topology.refresh(NODES, Budget())
     table = NodeTable(NODES.values())
     flying = Reservation(
         "p", "uid-p", "default/p", "default", {}, let_pass(table, "n0", "n1"), [selection], 0.0
     )
     table.remove("n1")
     topology.stale.add("n1")
-    topology.refresh({name: node for name, node in NODES.items() if name != "n1"})
+    topology.refresh({name: node for name, node in NODES.items() if name != "n1"}, Budget())
 
-    assert flying.domains(topology) == {"a", None}
+    assert flying.domains(topology, Budget()) == {"a", None}
 
 
 def test_a_selection_is_crowded_by_others_and_by_having_waited(selection: Selection) -> None:

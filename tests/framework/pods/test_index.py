@@ -5,11 +5,13 @@ from collections import Counter
 import msgspec
 import pytest
 
+from extender.errors import BudgetError
 from extender.framework.columns.node_table import NodeTable, PassingNodes
 from extender.framework.node_info import NodeInfo
 from extender.framework.pods.cohorts import PodInfo, Selection
 from extender.framework.pods.in_flight import RESERVED_SECONDS
 from extender.framework.pods.index import PodIndex
+from extender.match.budget import Budget
 from extender.match.label_selectors import Requirement, Selector
 from extender.match.lru import CacheBudget, weight_of
 from extender.model.core_v1 import Pod
@@ -18,6 +20,7 @@ from tests.framework.pods.test_topology import Everyone
 
 WEB = {"app": "web"}
 DB = {"app": "db"}
+BY_ZONE = "zone", ["zone"], Everyone()
 
 
 def app(name: str) -> Selector:
@@ -45,10 +48,10 @@ class Told:
         return let_pass(self.table, *names)
 
     def web(self) -> Selection:
-        return self.index.selection("default", app("web"))
+        return self.index.selection("default", app("web"), Budget())
 
     def zones(self) -> Counter[str]:
-        return self.index.tally(self.web(), "zone", ["zone"], Everyone()).counts
+        return self.index.tally(self.web(), "zone", ["zone"], Everyone(), Budget()).counts
 
 
 @pytest.fixture
@@ -85,7 +88,7 @@ def test_pods_count_by_namespace_and_labels(told: Told, asked_first: bool) -> No
 
 
 def test_a_selector_of_everything_counts_nobody(told: Told) -> None:
-    selection = told.index.selection("default", Selector(()))
+    selection = told.index.selection("default", Selector(()), Budget())
     told.index.put(pod_info("p", "n0", labels=WEB), None)
 
     assert dict(selection.on_node) == {}
@@ -202,14 +205,14 @@ def test_selections_that_nobody_asks_about_are_dropped() -> None:
     told.index.put(pod_info("p", "n0", labels=WEB), None)
     told.zones()
     old = told.web()
-    other = told.index.selection("empty", app("x"))
+    other = told.index.selection("empty", app("x"), Budget())
     told.web()
     for number in range(9):
-        told.index.selection("default", app(f"other-{number}"))
+        told.index.selection("default", app(f"other-{number}"), Budget())
         if number < 2:
             assert told.web() is old  # it was asked about
 
-    assert told.index.selection("empty", app("x")) is not other
+    assert told.index.selection("empty", app("x"), Budget()) is not other
     assert told.web() is not old
     assert old.tallies == [] or all(t.topology.tallies == {} for t in old.tallies)
     assert dict(told.web().on_node) == {"n0": 1}
@@ -225,8 +228,8 @@ def test_a_selection_that_is_dropped_is_not_counted_by_domain_any_more() -> None
     web = told.web()
     (tally,) = web.tallies
     for number in range(60):
-        other = told.index.selection("default", app(f"other-{number}"))
-        told.index.tally(other, "zone", ["zone"], Everyone())
+        other = told.index.selection("default", app(f"other-{number}"), Budget())
+        told.index.tally(other, "zone", ["zone"], Everyone(), Budget())
 
     assert told.index._selections.evictions > 0
     assert web not in tally.topology.tallies
@@ -237,11 +240,12 @@ def test_topologies_that_nobody_asks_about_are_dropped() -> None:
     told = Told(budget=CacheBudget(4 * TOPOLOGY))
     web = told.web()
     first, second, again = (
-        told.index.tally(web, "zone", ["zone"], Everyone(key=key)) for key in ("x", "y", "x")
+        told.index.tally(web, "zone", ["zone"], Everyone(key=key), Budget())
+        for key in ("x", "y", "x")
     )
     for number in range(9):
         told.web()
-        told.index.tally(web, "zone", ["zone"], Everyone(key=str(number)))
+        told.index.tally(web, "zone", ["zone"], Everyone(key=str(number)), Budget())
 
     assert first is again
     assert first not in web.tallies
@@ -253,7 +257,7 @@ def test_what_is_too_large_to_keep_is_counted_once() -> None:
     told = Told(budget=CacheBudget(0))
     told.index.put(pod_info("p", "n0", labels=WEB), None)
     selection = told.web()
-    tally = told.index.tally(selection, "zone", ["zone"], Everyone())
+    tally = told.index.tally(selection, "zone", ["zone"], Everyone(), Budget())
     told.index.put(pod_info("q", "n0", labels=WEB), None)
 
     assert tally.counts == Counter(a=1)
@@ -284,7 +288,9 @@ def test_a_topology_weighs_more_with_each_tally() -> None:
     one = tallies.bytes
     told.zones()
     assert tallies.bytes == one
-    told.index.tally(told.index.selection("default", app("db")), "zone", ["zone"], Everyone())
+    told.index.tally(
+        told.index.selection("default", app("db"), Budget()), "zone", ["zone"], Everyone(), Budget()
+    )
 
     assert tallies.bytes > one
     assert len(tallies) == 1
@@ -336,7 +342,7 @@ def test_a_selection_that_comes_back_finds_those_in_flight_again() -> None:
     told.web()
     told.index.answered(pending("p"), told.pass_on("n0"))
     for number in range(9):
-        told.index.selection("default", app(f"other-{number}"))
+        told.index.selection("default", app(f"other-{number}"), Budget())
 
     assert flying(told) == {"uid-p": ["n0"]}
 
@@ -415,3 +421,74 @@ def test_what_does_not_end_a_reservation(told: Told, event: PodInfo) -> None:
     told.index.advance(1.0)
 
     assert flying(told) == {"uid-p": ["n0"]}
+
+
+# --- What it costs -------------------------------------------------------------------------------
+
+
+def with_left(left: int) -> Budget:
+    budget = Budget()
+    budget.left = left
+    return budget
+
+
+def cost(told: Told, selector: Selector) -> float:
+    budget = with_left(1_000)
+    told.index.selection("default", selector, budget)
+    return 1_000 - budget.left
+
+
+def test_a_selection_costs_its_conditions_for_each_cohort_once(told: Told) -> None:
+    for number in range(8):
+        told.index.put(pod_info(f"p{number}", "n1", labels={"app": f"app-{number}"}), None)
+    not_in = Selector(tuple(Requirement("app", "NotIn", (f"x{i}",)) for i in range(3)))
+
+    # 8 cohorts are passed over, then each has 3 conditions and is linked, and 8 pods are counted.
+    assert cost(told, not_in) == 8 // 2 + (1 + 3) * 8 + 3 * 8 + 1
+    assert cost(told, not_in) == 0
+    # A label that must be there word for word rules the others out at once.
+    assert cost(told, app("app-1")) == 8 // 2 + (1 + 1) * 1 + 3 * 1
+
+
+@pytest.mark.parametrize("left", [0, 2, 5])
+def test_a_selection_that_costs_too_much_leaves_nothing_behind(told: Told, left: int) -> None:
+    pods = [pod_info(f"p{number}", "n1", labels=dict(WEB)) for number in range(2)]
+    for pod in pods:
+        told.index.put(pod, None)
+    with pytest.raises(BudgetError):
+        told.index.selection("default", app("web"), with_left(left))
+    for pod in pods:
+        told.index.remove(pod)
+
+    assert told.index._namespaces == {}
+
+
+def test_pods_in_flight_cost_a_new_selection_too(told: Told) -> None:
+    told.index.answered(pending(), told.pass_on("n0"))
+
+    with pytest.raises(BudgetError):
+        told.index.selection("default", app("web"), with_left(1))
+    assert told.index.selection("default", app("web"), with_left(2)).in_flight
+
+
+def test_domains_cost_two_for_each_node_that_is_looked_at(told: Told) -> None:
+    web, nodes = told.web(), len(told.nodes)
+    with pytest.raises(BudgetError):
+        told.index.tally(web, "zone", ["zone"], Everyone(), with_left(2 * nodes - 1))
+
+    told.index.tally(web, "zone", ["zone"], Everyone(), with_left(2 * nodes + 1))
+    told.index.tally(web, "zone", ["zone"], Everyone(), with_left(1))
+    told.index.node_changed("n0")
+    with pytest.raises(BudgetError):
+        told.index.tally(web, "zone", ["zone"], Everyone(), with_left(1))
+
+
+def test_a_count_costs_one_for_each_node_with_pods(told: Told) -> None:
+    for number in range(4):
+        told.index.put(pod_info(f"p{number}", f"n{number}", labels=WEB), None)
+    told.index.tally(told.index.selection("default", app("db"), Budget()), *BY_ZONE, Budget())
+
+    with pytest.raises(BudgetError):
+        told.index.tally(told.web(), *BY_ZONE, with_left(4))
+    told.index.tally(told.web(), *BY_ZONE, with_left(5))
+    told.index.tally(told.web(), *BY_ZONE, with_left(1))

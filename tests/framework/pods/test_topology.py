@@ -9,6 +9,7 @@ import pytest
 from extender.framework.node_info import NodeInfo
 from extender.framework.pods.cohorts import Cohort, Selection
 from extender.framework.pods.topology import Topology
+from extender.match.budget import Budget
 from extender.match.label_selectors import Selector
 from tests.builders import node_json, some_nodes
 
@@ -42,7 +43,7 @@ def in_zones(**zones: str | None) -> dict[str, NodeInfo]:
 def fresh(nodes: dict[str, NodeInfo], inclusion: Everyone | None = None) -> Topology:
     topology = Topology("zone", ["host", "zone"], inclusion or Everyone())
     topology.stale.update(nodes)
-    topology.refresh(nodes)
+    topology.refresh(nodes, Budget())
     return topology
 
 
@@ -63,7 +64,7 @@ def test_a_node_must_have_the_keys_of_every_constraint() -> None:
     nodes = in_zones(n1="a", n2="b")
     topology = Topology("zone", ["rack", "zone"], Everyone())
     topology.stale.update(nodes)
-    topology.refresh(nodes)
+    topology.refresh(nodes, Budget())
 
     assert topology.sizes == Counter()
 
@@ -107,7 +108,7 @@ def test_a_node_takes_its_pods_along(
     if zone == "gone":
         del nodes["n1"]
     topology.stale.add("n1")
-    topology.refresh(nodes)
+    topology.refresh(nodes, Budget())
 
     assert dict(tally.counts) == counts
     assert dict(topology.sizes) == sizes
@@ -120,7 +121,7 @@ def test_a_node_that_comes_brings_the_pods_that_were_seen_before_it() -> None:
     tally = topology.tally(selection)
     before = dict(tally.counts)
     topology.stale.add("n1")
-    topology.refresh(in_zones(n1="a"))
+    topology.refresh(in_zones(n1="a"), Budget())
 
     assert (before, dict(tally.counts)) == ({}, {"a": 1})
 
@@ -129,7 +130,7 @@ def test_a_node_that_comes_to_others_brings_its_pods_as_well() -> None:
     topology = fresh(in_zones(n1="a"))
     tally = topology.tally(selected(p="n2", q="n2"))
     topology.stale.add("n2")
-    topology.refresh(in_zones(n1="a", n2="b"))
+    topology.refresh(in_zones(n1="a", n2="b"), Budget())
 
     assert dict(tally.counts) == {"b": 2}
     assert topology.sizes == Counter(a=1, b=1)
@@ -139,9 +140,9 @@ def test_only_nodes_that_have_changed_are_asked_again() -> None:
     nodes = in_zones(n1="a", n2="b")
     inclusion = Everyone()
     topology = fresh(nodes, inclusion)
-    topology.refresh(nodes)
+    topology.refresh(nodes, Budget())
     topology.stale.add("n2")
-    topology.refresh(nodes)
+    topology.refresh(nodes, Budget())
 
     assert inclusion.asked == 3
 
@@ -154,12 +155,12 @@ def test_a_rule_that_fails_leaves_everything_for_the_next_time() -> None:
     inclusion.broken = True
     topology.stale.add("n1")
     with pytest.raises(ValueError, match="a rule that fails"):
-        topology.refresh(in_zones(n1="b", n2="b"))
+        topology.refresh(in_zones(n1="b", n2="b"), Budget())
 
     assert topology.domain_of == {"n1": "a", "n2": "b"}
 
     inclusion.broken = False
-    topology.refresh(in_zones(n1="b", n2="b"))
+    topology.refresh(in_zones(n1="b", n2="b"), Budget())
 
     assert dict(tally.counts) == {"b": 1}
 

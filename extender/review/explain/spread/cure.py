@@ -6,10 +6,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from extender.framework.interface import Settings
+from extender.framework.interface import SUCCESS, Settings
 from extender.model.core_v1 import TopologySpreadConstraint
 from extender.plugins.pod_topology_spread import PodTopologySpread
 from extender.plugins.pod_topology_spread.constraints import HARD
+from extender.plugins.pod_topology_spread.filtering import HardConstraints, Skew
 from extender.review.explain.edits import with_constraint
 from extender.review.explain.proposals import Case, Proposal
 from extender.review.explain.schema import Change, SpreadCheck
@@ -17,7 +18,7 @@ from extender.review.explain.spread import derivation
 from extender.review.explain.words import counted
 
 _NAME: Final = "PodTopologySpread"
-_MAX_CONSTRAINTS: Final = 50
+_MAX_NAMED_DOMAINS: Final = 50
 _MAX_NAMED: Final = 3
 
 
@@ -29,12 +30,15 @@ class SpreadCure:
 
     def obstacles(self, case: Case) -> int:
         """How many constraints the node breaks."""
-        return sum(not check.matches for check in self._checks(case))
+        return len(self._broken(case))
 
     def proposals(self, case: Case) -> Iterator[Proposal]:
         """Raise maxSkew to the skew that the pod would cause."""
-        for (index, written), check in zip(_hard(case), self._checks(case), strict=False):
-            if check.matches or check.domain is None or check.skew <= check.max_skew:
+        hard = _hard(case)
+        for place, skew in self._broken(case):
+            index, written = hard[place]
+            check = derivation.check(skew, case.node, _MAX_NAMED_DOMAINS)
+            if check.domain is None or check.skew <= check.max_skew:
                 continue
             said = f"{check.domain} is full ({_fullness(check)}): allow a skew of {check.skew}"
             path = f"spec.topologySpreadConstraints[{index}].maxSkew"
@@ -45,23 +49,29 @@ class SpreadCure:
     def advice(self, case: Case) -> list[str]:
         """Problems that a larger maxSkew does not cure."""
         found = []
-        for check in self._checks(case):
-            if check.domain is None:
-                found.append(f"label the node with {check.topology_key}")
-            elif not check.matches and check.skew <= check.max_skew:
+        for _, skew in self._broken(case):
+            account = skew.account(case.node)
+            if account.domain is None:
+                found.append(f"label the node with {skew.constraint.key}")
+            elif account.skew <= skew.constraint.max_skew:
                 found.append("wait: pods in flight may arrive there, and the scheduler will retry")
         return found
 
-    def _checks(self, case: Case) -> list[SpreadCheck]:
+    def _broken(self, case: Case) -> list[tuple[int, Skew]]:
+        """The constraints that the node breaks, with their places among the hard ones."""
         question = PodTopologySpread(self.settings).pre_filter(case.pod, case.snapshot)
-        return derivation.checks(question, case.node, _MAX_CONSTRAINTS)
+        parts = question.parts if isinstance(question, HardConstraints) else ()
+        return [
+            (place, skew)
+            for place, skew in enumerate(parts)
+            if skew.filter(case.node) is not SUCCESS
+        ]
 
 
 def _hard(case: Case) -> list[tuple[int, TopologySpreadConstraint]]:
     """The hard constraints, with their indexes among all."""
     written = (case.pod.spec.topology_spread_constraints if case.pod.spec else None) or ()
-    hard = [(i, each) for i, each in enumerate(written) if each.when_unsatisfiable == HARD]
-    return hard[:_MAX_CONSTRAINTS]
+    return [(i, each) for i, each in enumerate(written) if each.when_unsatisfiable == HARD]
 
 
 def _fullness(check: SpreadCheck) -> str:

@@ -32,10 +32,11 @@ def checks(question: NodeFilter | Status, node: NodeInfo, limit: int) -> list[Sp
     """Every constraint that the plugin's question holds."""
     if not isinstance(question, HardConstraints):
         return []
-    return [_check(skew, node, limit) for skew in question.parts[:limit]]
+    return [check(skew, node, limit) for skew in question.parts[:limit]]
 
 
-def _check(skew: Skew, node: NodeInfo, limit: int) -> SpreadCheck:
+def check(skew: Skew, node: NodeInfo, limit: int) -> SpreadCheck:
+    """One constraint, with so many of its domains."""
     constraint, account = skew.constraint, skew.account(node)
     domains = sorted(account.counts.items(), key=lambda item: (-item[1], item[0]))
     return SpreadCheck(
