@@ -3,7 +3,7 @@
 The direction is always *taint compared to toleration*: `Gt 900` tolerates a taint of 950.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -24,9 +24,10 @@ HARD_EFFECTS: Final = frozenset({NO_SCHEDULE, NO_EXECUTE})
 class _Scale:
     """Thresholds of one kind, integers or versions: the only ones that can decide."""
 
-    __slots__ = ("above", "below", "equal", "order")
+    __slots__ = ("above", "below", "equal", "kind", "order")
 
     def __init__(self, comparison: AnyComparison) -> None:
+        self.kind = comparison.kind
         self.order: Callable[[str], Any] = comparison.order
         self.above: Any = None  # the smallest of all: what is above another is above this one
         self.below: Any = None  # the largest
@@ -51,9 +52,10 @@ class _Scale:
 class _Group:
     """All tolerations of one key that speak of one effect: a look-up, however many there are."""
 
-    __slots__ = ("always", "scales", "values")
+    __slots__ = ("always", "scales", "size", "values")
 
     def __init__(self) -> None:
+        self.size = 0
         self.always = False
         self.values: set[str] = set()
         self.scales: dict[Kind, _Scale] = {}
@@ -126,6 +128,8 @@ class _Expression(Struct, frozen=True, gc=False):
         return verdict.result is True
 
 
+_ValueTest = _Never | _Always | _Equal | _Compared
+
 _NEVER: Final = _Never()
 _ALWAYS: Final = _Always()
 
@@ -135,7 +139,7 @@ class Matcher(Struct, frozen=True, gc=False):
 
     key: str
     effect: str
-    test: _Never | _Always | _Equal | _Compared | _Expression
+    test: _ValueTest | _Expression
 
     def addresses(self, taint: Taint) -> bool:
         """Whether key and effect match; an empty one is a wildcard, whatever the operator."""
@@ -146,28 +150,55 @@ class Matcher(Struct, frozen=True, gc=False):
         return self.test.accepts(taint, noticed)
 
 
+class _Key:
+    """The tolerations of one key, or of any key, and the groups that they form."""
+
+    __slots__ = ("groups", "tests")
+
+    def __init__(self) -> None:
+        self.tests: list[tuple[str, _ValueTest]] = []  # effect and test
+        # By effect, made when a taint asks: a pod may tolerate 50,000 keys that no node has.
+        self.groups: dict[str, _Group] = {}
+
+    def group(self, effect: str) -> _Group:
+        """The tolerations that speak of an effect, as one."""
+        group = self.groups.get(effect)
+        if group is None:
+            group = self.groups[effect] = _Group()
+            for written, test in self.tests:
+                if written in ("", effect):
+                    group.size += 1
+                    test.enter(group)
+        return group
+
+
 class Tolerations:
     """The compiled tolerations of one carrier.
 
     A taint is looked up, not compared with each: 5,000 thresholds of a key come to one.
     """
 
-    __slots__ = ("_by_key", "_expressions", "_groups", "matchers")
+    __slots__ = ("_any_key", "_by_key", "_expressions", "matchers")
 
     def __init__(self, matchers: tuple[Matcher, ...]) -> None:
         self.matchers = matchers
-        self._expressions = [m.test for m in matchers if isinstance(m.test, _Expression)]
-        self._by_key: dict[str, list[Matcher]] = {}
+        self._expressions: list[_Expression] = []
+        self._by_key: dict[str, _Key] = {}
+        by_key = self._by_key
         for matcher in matchers:
-            if not isinstance(matcher.test, _Expression):
-                self._by_key.setdefault(matcher.key, []).append(matcher)
-        # By key and effect, made when a taint asks: a pod may tolerate 50,000 keys of no node.
-        self._groups: dict[tuple[str, str], _Group | None] = {}
+            if isinstance(matcher.test, _Expression):
+                self._expressions.append(matcher.test)
+            else:
+                known = by_key.get(matcher.key)
+                if known is None:
+                    known = by_key[matcher.key] = _Key()
+                known.tests.append((matcher.effect, matcher.test))
+        self._any_key = by_key.get("")
 
     @property
     def lookups(self) -> int:
         """How many look-ups one taint takes at most: its key, any key, each expression."""
-        wildcards = "" in self._by_key
+        wildcards = self._any_key is not None
         return (len(self._by_key) > wildcards) + wildcards + len(self._expressions)
 
     def tolerates(self, taint: Taint, noticed: Noticed) -> bool:
@@ -176,62 +207,43 @@ class Tolerations:
         Nothing is noticed of a taint that is tolerated. Of another one its value is noticed for
         each kind of comparison that cannot read it, and each expression that ends in an error.
         """
-        groups = self._groups_of(taint)
-        for group in groups:
-            if group.always or taint.value in group.values:
-                return True
+        value = taint.value
+        scales: Sequence[_Scale] = ()
+        for key in (self._by_key.get(taint.key), self._any_key):
+            if key is not None:
+                group = key.groups.get(taint.effect) or key.group(taint.effect)
+                if group.always or value in group.values:
+                    return True
+                if group.scales:
+                    scales = [*scales, *group.scales.values()]
+        return bool(scales or self._expressions) and self._compares(taint, scales, noticed)
+
+    def _compares(self, taint: Taint, scales: Iterable[_Scale], noticed: Noticed) -> bool:
         missed: Noticed = set()
-        if self._compares(groups, taint, missed):
-            return True
+        for scale in scales:
+            value = scale.order(taint.value)
+            if value is None:
+                missed.add(Finding("taint", scale.kind, taint.key, taint.value))
+            elif scale.holds(value):
+                return True
         for expression in self._expressions:
             if expression.accepts(taint, missed):
                 return True
         noticed |= missed
         return False
 
-    def _compares(self, groups: Iterable[_Group], taint: Taint, missed: Noticed) -> bool:
-        for group in groups:
-            for kind, scale in group.scales.items():
-                value = scale.order(taint.value)
-                if value is None:
-                    missed.add(Finding("taint", kind, taint.key, taint.value))
-                elif scale.holds(value):
-                    return True
-        return False
-
     def addresses(self, taint: Taint) -> bool:
         """Whether any toleration has the key and effect of the taint, matching or not."""
-        return bool(self._expressions or self._groups_of(taint))
-
-    def _groups_of(self, taint: Taint) -> list[_Group]:
-        by_key, found = self._by_key, []
-        if taint.key in by_key and (group := self._group(taint.key, taint.effect)) is not None:
-            found.append(group)
-        if "" in by_key and taint.key and (group := self._group("", taint.effect)) is not None:
-            found.append(group)
-        return found
-
-    def _group(self, key: str, effect: str) -> _Group | None:
-        at = key, effect
-        if at not in self._groups:
-            self._groups[at] = _grouped(self._by_key[key], effect)
-        return self._groups[at]
+        keys = self._by_key.get(taint.key), self._any_key
+        return bool(self._expressions) or any(
+            key is not None and key.group(taint.effect).size for key in keys
+        )
 
     def joined(self, other: "Tolerations") -> "Tolerations":
         """Both lists as one: a taint is tolerated if either list tolerates it."""
         if not other.matchers:
             return self
         return Tolerations(self.matchers + other.matchers) if self.matchers else other
-
-
-def _grouped(matchers: Iterable[Matcher], effect: str) -> _Group | None:
-    """The group of those that speak of the effect; None if none does."""
-    group = None
-    for matcher in matchers:
-        if matcher.effect in ("", effect) and not isinstance(matcher.test, _Expression):
-            group = group or _Group()
-            matcher.test.enter(group)
-    return group
 
 
 def compile_tolerations(
@@ -243,8 +255,8 @@ def compile_tolerations(
     for toleration in tolerations:
         expression = toleration.expression
         if not expression:
-            test = _value_test(toleration, gates, noticed)
-            matchers.append(Matcher(toleration.key, toleration.effect, test))
+            value_test = _value_test(toleration, gates, noticed)
+            matchers.append(Matcher(toleration.key, toleration.effect, value_test))
         elif expression not in expressions:
             expressions.add(expression)
             # The expression alone decides: key and effect do not apply.
@@ -265,9 +277,7 @@ def _expression_test(
     return _Expression(expression, programs)
 
 
-def _value_test(
-    toleration: Toleration, gates: FeatureGates, noticed: Noticed
-) -> _Never | _Always | _Equal | _Compared:
+def _value_test(toleration: Toleration, gates: FeatureGates, noticed: Noticed) -> _ValueTest:
     operator = operators.toleration(toleration.operator)
     if operator is None or not operator.is_on(gates):
         return _NEVER
