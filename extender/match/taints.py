@@ -3,7 +3,8 @@
 The direction is always *taint compared to toleration*: `Gt 900` tolerates a taint of 950.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -12,7 +13,7 @@ from extender.match import operators
 from extender.match.cel.cache import ProgramCache
 from extender.match.findings import Finding, Kind, Noticed
 from extender.match.gates import FeatureGates
-from extender.match.operators import AnyComparison, Relation
+from extender.match.operators import AnyComparison, Operator, Relation
 from extender.model.core_v1 import Taint, Toleration
 
 NO_SCHEDULE: Final = "NoSchedule"
@@ -153,11 +154,10 @@ class Matcher(Struct, frozen=True, gc=False):
 class _Key:
     """The tolerations of one key, or of any key, and the groups that they form."""
 
-    __slots__ = ("groups", "tests")
+    __slots__ = ("groups", "matchers")
 
-    def __init__(self) -> None:
-        self.tests: list[tuple[str, _ValueTest]] = []  # effect and test
-        # By effect, made when a taint asks: a pod may tolerate 50,000 keys that no node has.
+    def __init__(self, matchers: Sequence[Matcher]) -> None:
+        self.matchers = matchers
         self.groups: dict[str, _Group] = {}
 
     def group(self, effect: str) -> _Group:
@@ -165,8 +165,9 @@ class _Key:
         group = self.groups.get(effect)
         if group is None:
             group = self.groups[effect] = _Group()
-            for written, test in self.tests:
-                if written in ("", effect):
+            for matcher in self.matchers:
+                test = matcher.test
+                if matcher.effect in ("", effect) and not isinstance(test, _Expression):
                     group.size += 1
                     test.enter(group)
         return group
@@ -178,22 +179,33 @@ class Tolerations:
     A taint is looked up, not compared with each: 5,000 thresholds of a key come to one.
     """
 
-    __slots__ = ("_any_key", "_by_key", "_expressions", "matchers")
+    __slots__ = ("_any_key", "_by_key", "_expressions", "_keys", "matchers")
 
     def __init__(self, matchers: tuple[Matcher, ...]) -> None:
         self.matchers = matchers
         self._expressions: list[_Expression] = []
-        self._by_key: dict[str, _Key] = {}
-        by_key = self._by_key
+        # Mostly one of a key, and then no list: 50,000 of those take 15 MB and 100 ms.
+        by_key: dict[str, Matcher | list[Matcher]] = {}
         for matcher in matchers:
             if isinstance(matcher.test, _Expression):
                 self._expressions.append(matcher.test)
-            else:
-                known = by_key.get(matcher.key)
-                if known is None:
-                    known = by_key[matcher.key] = _Key()
-                known.tests.append((matcher.effect, matcher.test))
-        self._any_key = by_key.get("")
+                continue
+            known = by_key.setdefault(matcher.key, matcher)
+            if isinstance(known, list):
+                known.append(matcher)
+            elif known is not matcher:
+                by_key[matcher.key] = [known, matcher]
+        self._by_key = by_key
+        # By the keys of taints that asked: a pod may tolerate 50,000 keys that no node has.
+        self._keys: dict[str, _Key] = {}
+        self._any_key = self._key("")
+
+    def _key(self, key: str) -> _Key | None:
+        found = self._keys.get(key)
+        if found is None and key in self._by_key:
+            matchers = self._by_key[key]
+            found = self._keys[key] = _Key(matchers if isinstance(matchers, list) else (matchers,))
+        return found
 
     @property
     def lookups(self) -> int:
@@ -209,7 +221,8 @@ class Tolerations:
         """
         value = taint.value
         scales: Sequence[_Scale] = ()
-        for key in (self._by_key.get(taint.key), self._any_key):
+        named = taint.key in self._by_key
+        for key in (self._key(taint.key) if named else None, self._any_key):
             if key is not None:
                 group = key.groups.get(taint.effect) or key.group(taint.effect)
                 if group.always or value in group.values:
@@ -234,7 +247,7 @@ class Tolerations:
 
     def addresses(self, taint: Taint) -> bool:
         """Whether any toleration has the key and effect of the taint, matching or not."""
-        keys = self._by_key.get(taint.key), self._any_key
+        keys = self._key(taint.key), self._any_key
         return bool(self._expressions) or any(
             key is not None and key.group(taint.effect).size for key in keys
         )
@@ -252,17 +265,24 @@ def compile_tolerations(
     """Compile each toleration once; a value that does not parse becomes a finding."""
     matchers = []
     expressions: set[str] = set()
+    usable = _usable(gates)
     for toleration in tolerations:
         expression = toleration.expression
         if not expression:
-            value_test = _value_test(toleration, gates, noticed)
-            matchers.append(Matcher(toleration.key, toleration.effect, value_test))
+            operator = usable.get(toleration.operator or operators.DEFAULT_TOLERATION)
+            test = _NEVER if operator is None else _value_test(toleration, operator, noticed)
+            matchers.append(Matcher(toleration.key, toleration.effect, test))
         elif expression not in expressions:
             expressions.add(expression)
             # The expression alone decides: key and effect do not apply.
-            test = _expression_test(expression, gates, programs, noticed)
-            matchers.append(Matcher("", "", test))
+            matchers.append(Matcher("", "", _expression_test(expression, gates, programs, noticed)))
     return Tolerations(tuple(matchers))
+
+
+@functools.cache
+def _usable(gates: FeatureGates) -> Mapping[str, Operator]:
+    """The operators whose gates are on; a pod may have 50,000 tolerations that ask."""
+    return {name: each for name, each in operators.TOLERATION.items() if each.is_on(gates)}
 
 
 def _expression_test(
@@ -277,16 +297,12 @@ def _expression_test(
     return _Expression(expression, programs)
 
 
-def _value_test(toleration: Toleration, gates: FeatureGates, noticed: Noticed) -> _ValueTest:
-    operator = operators.toleration(toleration.operator)
-    if operator is None or not operator.is_on(gates):
-        return _NEVER
-    if operator.comparison is None:
+def _value_test(toleration: Toleration, operator: Operator, noticed: Noticed) -> _ValueTest:
+    comparison = operator.comparison
+    if comparison is None:
         return _ALWAYS if operator.arity == operators.NONE else _Equal(toleration.value)
-    bound = operator.comparison.order(toleration.value)
+    bound = comparison.order(toleration.value)
     if bound is None:
-        noticed.add(
-            Finding("toleration", operator.comparison.kind, toleration.key, toleration.value)
-        )
+        noticed.add(Finding("toleration", comparison.kind, toleration.key, toleration.value))
         return _NEVER
-    return _Compared(operator.comparison, bound)
+    return _Compared(comparison, bound)
