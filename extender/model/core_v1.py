@@ -1,7 +1,7 @@
 """`core/v1` objects, only the fields that scheduling reads.
 
 Decoding skips unknown fields. Go sends `null` for an empty list, map or pointer, so each of those
-accepts None; Go never sends `null` for a string or a number.
+accepts None. It takes a `null` for anything else as well: that is read by `model.nulls`.
 `gc=False`: a decoded object is a tree, so the cycle collector need not visit it.
 `omit_defaults`: what rules take in memory is estimated from their text, see `match.lru`.
 """

@@ -15,6 +15,7 @@ from msgspec import Meta, Raw, Struct, field
 
 from extender.errors import BadRequestError
 from extender.model.core_v1 import Node, Pod
+from extender.model.nulls import Decoder
 from extender.wire.known_nodes import ParsedNodes
 
 # What Go can decode again.
@@ -66,10 +67,10 @@ class _ExtenderPreemptionResult(Struct, frozen=True, gc=False, rename="pascal"):
     node_name_to_meta_victims: Mapping[str, MetaVictims]
 
 
-_ARGS: Final = msgspec.json.Decoder(_ExtenderArgs)
-_PREEMPTION_ARGS: Final = msgspec.json.Decoder(_ExtenderPreemptionArgs)
-_TOP_LEVEL: Final = msgspec.json.Decoder(dict[str, Raw])
-_NODE: Final = msgspec.json.Decoder(Node)
+_ARGS: Final[Decoder[_ExtenderArgs]] = Decoder(_ExtenderArgs)
+_PREEMPTION_ARGS: Final[Decoder[_ExtenderPreemptionArgs]] = Decoder(_ExtenderPreemptionArgs)
+_TOP_LEVEL: Final[Decoder[dict[str, Raw]]] = Decoder(dict[str, Raw])
+_NODE: Final[Decoder[Node | None]] = Decoder(Node | None)
 _ENCODER: Final = msgspec.json.Encoder()
 _KEYS: Final = {
     name.lower(): name
@@ -116,7 +117,10 @@ def decode_filter_args(body: bytes) -> FilterArgs:
     if args.nodes is None and args.node_names is None:
         raise BadRequestError("ExtenderArgs: neither Nodes nor NodeNames is given")
     raw = (args.nodes.items if args.nodes else None) or ()
-    nodes = [_decode(_NODE, item, f"ExtenderArgs: Nodes.items[{i}]") for i, item in enumerate(raw)]
+    nodes = [
+        _decode(_NODE, item, f"ExtenderArgs: Nodes.items[{i}]") or Node()
+        for i, item in enumerate(raw)
+    ]
     # kube-scheduler sends one of the two. Where a request has both, names were asked for and
     # the nodes are carried along.
     if args.node_names or args.nodes is None:
@@ -164,7 +168,7 @@ def require_utf8(body: bytes) -> None:
         raise BadRequestError(f"the body is not UTF-8: {exc}") from exc
 
 
-def _decode(decoder: msgspec.json.Decoder[T], body: bytes | Raw, what: str) -> T:
+def _decode(decoder: Decoder[T], body: bytes | Raw, what: str) -> T:
     try:
         return decoder.decode(body)
     except msgspec.ValidationError as exc:

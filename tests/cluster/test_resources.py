@@ -1,5 +1,7 @@
 """Bytes of the API server to objects, marks and faults."""
 
+import json
+
 import pytest
 
 from extender import plugins
@@ -215,3 +217,18 @@ def test_what_plugins_read_can_be_watched() -> None:
 
     assert known == {each.name for each in EVERY}
     assert plugins.resources(plugins.DEFAULT_WEIGHTS) <= known
+
+
+def test_a_null_is_what_go_reads_in_lists_and_watches() -> None:
+    node = {**NODE, "metadata": {"name": "a", "uid": None, "labels": {"zone": None}}}
+    node["spec"] = {"unschedulable": None, "taints": [{"key": "sla", "value": None}, None]}
+    decoded = Node(ObjectMeta("a", labels={"zone": ""}), NodeSpec(taints=(Taint("sla"), Taint())))
+    pod = {"metadata": {"name": "p", "namespace": None}, "spec": {"nodeName": None}, "status": None}
+
+    page = NODES.decode_page(json.dumps({"metadata": {"continue": None}, "items": [node]}).encode())
+    event = NODES.decode_event(line("ADDED", node))
+    assert page.items == [decoded]
+    assert event == Event("ADDED", decoded)
+    assert PODS.decode_event(line("ADDED", pod)).object.status.phase == ""  # type: ignore[union-attr]
+    mark = {"metadata": {"resourceVersion": None, "annotations": {"a": None}}}
+    assert NODES.decode_event(line("BOOKMARK", mark)) == Bookmark("", ends_list=False)
