@@ -34,7 +34,7 @@ LOOP_ALLOWANCE: Final = 200_000
 # goes on from what is remembered.
 CALL_ALLOWANCE: Final = 10_000_000
 # What a call may look up and compare altogether, in less than 0.1 s: others wait for it.
-CALL_BUDGET: Final = 500_000
+CALL_BUDGET: Final = 300_000
 # How long a busy thread may keep the event loop waiting. At Python's 5 ms, a loop that waits for
 # its turn several times a request is late by 38 to 230 ms; like this, by 6 to 20 ms.
 SWITCH_INTERVAL: Final = 0.0005

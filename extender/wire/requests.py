@@ -105,7 +105,9 @@ def _with_nodes(body: Body) -> FilterArgs | None:
 
 
 def _pod(body: bytes, end: int) -> Pod | None:
-    """The pod that ends there, if it does."""
+    """The pod that ends there, if it does and is not too large."""
+    if end > extender_v1.MAX_POD_BYTES:
+        return None
     text = body[len(_POD_KEY) : end]
     try:
         if not text.isascii():

@@ -131,5 +131,8 @@ def test_a_key_of_many_labels_is_no_longer_than_what_a_node_carries() -> None:
     one, other, swapped, without = LabelsFacet(keys).column(nodes)
     assert one == other == ("k7", "x", "k8", "y")
     assert (swapped, without) == (("k7", "y", "k8", "x"), ())
-    assert LabelsFacet(keys, with_name=True).column(nodes[2:]) == [(*swapped, "3"), ("4",)]
+    assert LabelsFacet(keys, with_name=True).column(nodes[2:]) == [
+        ("k7", "y", "k8", "x", "3"),
+        ("4",),
+    ]
     assert LabelsFacet(keys).key_bytes < 1_024

@@ -5,14 +5,17 @@ import msgspec
 import pytest
 
 from extender.config.schema import Config
-from extender.errors import BadRequestError
+from extender.errors import BadRequestError, RequestTooLargeError
+from extender.match.lru import CacheBudget
 from extender.model.core_v1 import Node, ObjectMeta, Pod, PodSpec
 from extender.verbs import filter as filter_verb
 from extender.verbs import preempt, prioritize
 from extender.verbs.context import Context
 from extender.verbs.profiles import Profiles
 from extender.wire import extender_v1 as wire
+from extender.wire import requests
 from extender.wire.extender_v1 import MetaVictims
+from extender.wire.known_nodes import KnownNodes
 from tests.serving import FixedSource
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -456,3 +459,29 @@ def test_nulls_of_victims_are_read_as_go_reads_them() -> None:
     assert args.pod == Pod(ObjectMeta(), PodSpec())
     assert args.victims == {"a": victims_of("", ""), "b": MetaVictims()}
     assert whole.victims == {"a": victims_of("", "", "u")}
+
+
+KNOWN = KnownNodes(CacheBudget())
+
+
+def large(key: bytes, size: int) -> bytes:
+    pod = b'{"metadata":{"annotations":{"a":"%b"}}}' % (b"x" * (size - 37))
+    return b'{"%b":%b,"Nodes":null,"NodeNames":["a"]}' % (key, pod)
+
+
+@pytest.mark.parametrize("key", [b"Pod", b"pod"])
+def test_a_pod_that_no_api_server_would_take_is_refused_before_it_is_read(key: bytes) -> None:
+    most = wire.MAX_POD_BYTES
+
+    assert wire.decode_filter_args(large(key, most)).names == ("a",)
+    assert requests.read_filter_args(large(key, most), KNOWN).pod.metadata is not None
+    with pytest.raises(RequestTooLargeError, match="a pod of 4194305 bytes is larger than"):
+        requests.read_filter_args(large(key, most + 1), KNOWN)
+    with pytest.raises(RequestTooLargeError, match="a pod of 4194305 bytes is larger than"):
+        wire.decode_preemption_args(large(key, most + 1))
+
+
+def test_a_large_body_may_have_a_small_pod() -> None:
+    body = b'{"Pod":{},"NodeNames":["%b"]}' % (b"x" * wire.MAX_POD_BYTES)
+
+    assert len(wire.decode_filter_args(body).names[0]) == wire.MAX_POD_BYTES

@@ -91,8 +91,9 @@ def test_a_null_in_the_pod_or_in_a_node_does_not_make_the_whole_body_read_again(
     named = b'{"Pod":%b,"Nodes":null,"NodeNames":["a"]}' % pod
     whole = b'{"Pod":%b,"Nodes":{"metadata":{},"items":[%b]},"NodeNames":null}' % (pod, node)
 
-    for body in (named, whole):
-        args = requests.read_filter_args(body, KnownNodes(CacheBudget()))
-        assert args.pod == Pod(ObjectMeta("p"), PodSpec())
-    assert args.parsed is not None
-    assert args.parsed.new[0].spec == NodeSpec(taints=(Taint("k"),))
+    one, other = (
+        requests.read_filter_args(body, KnownNodes(CacheBudget())) for body in (named, whole)
+    )
+    assert one.pod == other.pod == Pod(ObjectMeta("p"), PodSpec())
+    assert other.parsed is not None
+    assert other.parsed.new[0].spec == NodeSpec(taints=(Taint("k"),))
