@@ -62,10 +62,21 @@ NEARLY_ALIKE = st.fixed_dictionaries(
 )
 
 
+THRESHOLDS = st.fixed_dictionaries(
+    {
+        "key": st.sampled_from(["sla", ""]),
+        "operator": st.sampled_from(["Gt", "Lt", "SemverGt", "SemverLt", "SemverEq"]),
+        "value": st.sampled_from(["-2", "-1", "0", "1", "2", "3", "1.0"]),
+    }
+)
+TAINTED = st.fixed_dictionaries({"key": st.just("sla"), "value": st.sampled_from("0123")})
+
+
 @settings(max_examples=500)
 @given(
-    written=st.lists(core.tolerations() | NEARLY_ALIKE, max_size=8),
-    tainted=st.lists(core.taints() | NEARLY_ALIKE, max_size=4),
+    written=st.lists(core.tolerations() | NEARLY_ALIKE, max_size=8)
+    | st.lists(THRESHOLDS, min_size=2, max_size=5),
+    tainted=st.lists(core.taints() | NEARLY_ALIKE, max_size=4) | st.lists(TAINTED, min_size=2),
     gates=st.builds(FeatureGates, cel=..., comparison_operators=..., semver_operators=...),
     split=st.integers(0, 8),
 )
