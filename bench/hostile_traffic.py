@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from bench import workloads
+from bench import hostile_pods, workloads
 from bench.asks import VERBS, Ask, Names, Whole
 from bench.cases import ACTIONS, HOST, ZONE
 from bench.cluster import JSON, KERNEL, SLA, encoded, make_node, name_of
@@ -36,6 +36,7 @@ class Traffic:
     def __post_init__(self) -> None:
         self._chance = random.Random(self.seed)
         self._all = Names([name_of(number) for number in range(self.nodes)], self._chance)
+        self._huge_pods = hostile_pods.cases()
         self.kinds: Mapping[str, Callable[[], Ask]] = {
             "native affinity of many terms": lambda: self._named(self._native_affinity),
             "long node selectors": lambda: self._named(self._node_selector),
@@ -46,6 +47,7 @@ class Traffic:
             "new regular expressions": lambda: self._named(self._patterns),
             "new spread selectors": lambda: self._named(self._spread_selectors),
             "new topology keys": lambda: self._named(self._topology_keys),
+            "pods of 1.5 MB": lambda: self._named(self._huge),
             "new label keys": lambda: self._named(self._label_keys),
             "new labels and namespaces of pods": lambda: self._named(self._strangers),
             "unknown names": self._unknown_names,
@@ -183,6 +185,19 @@ class Traffic:
             for key in keys
         ]
         return self._pod(Rules([{"operator": "Exists"}], constraints=constraints))
+
+    def _huge(self) -> JSON:
+        """The pods that are as large as can be, in turn."""
+        found = next(self._huge_pods, None)
+        if found is None:
+            self._huge_pods = hostile_pods.cases()
+            found = next(self._huge_pods)
+        _, made = found
+        pod = self._pod()
+        for part in ("labels", "annotations"):
+            pod["metadata"][part] |= made["metadata"][part]
+        pod["spec"] |= made["spec"]
+        return pod
 
     def _label_keys(self) -> JSON:
         """Each key is a column of its own; that is 18 KiB of pod."""

@@ -14,7 +14,7 @@ class BadRequestError(LeewayError):
 
 
 class RequestTooLargeError(LeewayError):
-    """The body is larger than `limits.requestBytes`: HTTP 413."""
+    """The body is larger than `limits.requestBytes`, or its pod than any can be: HTTP 413."""
 
 
 class UnsupportedEncodingError(LeewayError):

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from extender.cluster.api import Connection
 from extender.errors import GarbageError
+from extender.model.nulls import Decoder
 
 _REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _DIGITS: Final = re.compile(r"\d+")
@@ -90,7 +91,8 @@ async def is_allowed(connection: Connection, access: Access, user: str = "") -> 
 
 
 def _decoded(body: bytes, kind: type[T]) -> T:
+    decoder: Decoder[T] = Decoder(kind)
     try:
-        return msgspec.json.decode(body, type=kind)
+        return decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
         raise GarbageError(f"{exc} in {body[:128]!r}") from exc

@@ -9,8 +9,6 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-import msgspec
-
 from extender.cluster import resources
 from extender.cluster.changes import Changes
 from extender.cluster.pending import PendingPods
@@ -22,11 +20,12 @@ from extender.framework.snapshot import Interner, NodeInfo, Snapshot
 from extender.framework.volumes import Volumes
 from extender.match.lru import CacheBudget
 from extender.model.core_v1 import Node, PendingPod, PlacedPod
+from extender.model.nulls import Decoder
 from extender.model.storage_v1 import PersistentVolume, PersistentVolumeClaim, StorageClass
 
 MAX_LABEL_SETS: Final = 50_000
 
-_LABELS: Final = msgspec.json.Decoder(dict[str, str] | None)
+_LABELS: Final[Decoder[dict[str, str] | None]] = Decoder(dict[str, str] | None)
 _NODES: Final = resources.NODES.name
 _ENDED: Final = ("Succeeded", "Failed")
 

@@ -9,9 +9,10 @@ import msgspec
 from extender.cluster.cache import ClusterCache
 from extender.cluster.resources import Object, key_of
 from extender.errors import DocumentError, ManifestError
-from extender.model import documents
+from extender.model import documents, nulls
 from extender.model.core_v1 import Node, PlacedPod, Pod
 from extender.model.documents import Plain
+from extender.model.nulls import Decoder
 from extender.model.storage_v1 import PersistentVolume, PersistentVolumeClaim, StorageClass
 
 SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
@@ -27,6 +28,8 @@ KINDS: Final[dict[str, type[Object]]] = {
 # As kubectl does with namespaced objects that have no namespace.
 _CLUSTER_WIDE: Final = frozenset({"Node", "PersistentVolume", "StorageClass"})
 _DEFAULT_NAMESPACE: Final = "default"
+
+_PLACED_POD: Final[Decoder[PlacedPod]] = Decoder(PlacedPod)
 
 T = TypeVar("T")
 
@@ -55,7 +58,7 @@ def items(path: str | Path, kinds: Collection[str]) -> Iterator[tuple[Path, str,
 def decoded(file: Path, kind: str, item: dict[str, Plain], shape: type[T]) -> T:
     """An object of a file, decoded as `shape`."""
     try:
-        return msgspec.convert(documents.without_nulls(item), shape)
+        return nulls.convert(documents.bounded(item), shape)
     except (msgspec.ValidationError, DocumentError) as exc:
         raise _wrong(file, kind, item, exc) from exc
 
@@ -134,11 +137,11 @@ def _placed(kind: str, item: dict[str, Plain]) -> dict[str, Plain]:
 
 def _decoded(file: Path, kind: str, item: dict[str, Plain]) -> Object:
     try:
-        data = documents.without_nulls(item)
+        data = documents.bounded(item)
         if kind != "Pod":
-            return msgspec.convert(data, KINDS[kind])
-        msgspec.convert(data, Pod)  # checks the labels, which the next line leaves undecoded
-        return msgspec.json.decode(msgspec.json.encode(data), type=PlacedPod)
+            return nulls.convert(data, KINDS[kind])
+        nulls.convert(data, Pod)  # checks the labels, which the next line leaves undecoded
+        return _PLACED_POD.decode(msgspec.json.encode(data))
     except (msgspec.ValidationError, DocumentError) as exc:
         raise _wrong(file, kind, item, exc) from exc
 

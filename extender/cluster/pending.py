@@ -15,6 +15,7 @@ from extender import plugins
 from extender.cluster.resources import Key
 from extender.match import annotations
 from extender.model.core_v1 import ObjectMeta, PendingPod, Pod, PodCondition, PodSpec
+from extender.model.nulls import Decoder
 
 # What a pod that Leeway has woken carries in its status.
 SCHEDULABLE: Final = "Schedulable"
@@ -27,7 +28,7 @@ _SCHEDULED: Final = "PodScheduled"
 _UNSCHEDULABLE: Final = "Unschedulable"
 _ENCODE: Final = msgspec.json.Encoder(order="deterministic").encode
 _POD: Final = msgspec.json.Decoder(Pod)
-_LABELS: Final = msgspec.json.Decoder(dict[str, str] | None)
+_LABELS: Final[Decoder[dict[str, str] | None]] = Decoder(dict[str, str] | None)
 
 
 class Rules:

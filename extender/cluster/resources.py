@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from extender.errors import GarbageError
 from extender.model.core_v1 import Node, PendingPod, PlacedPod
+from extender.model.nulls import Decoder
 from extender.model.storage_v1 import PersistentVolume, PersistentVolumeClaim, StorageClass
 
 # The annotation of the bookmark that ends a streaming list.
@@ -98,7 +99,7 @@ class Fault:
     message: str
 
 
-_MARK: Final = msgspec.json.Decoder(_MarkEvent)
+_MARK: Final[Decoder[_MarkEvent]] = Decoder(_MarkEvent)
 _MARKS: Final = (b'{"type":"BOOKMARK"', b'{"type":"ERROR"')
 _CHANGES: Final = frozenset({"ADDED", "MODIFIED", "DELETED"})
 
@@ -111,8 +112,8 @@ class Detail(Generic[T]):
 
     def __init__(self, kind: type[T], needs: Callable[[T], bool]) -> None:
         self._needs = needs
-        self._page: msgspec.json.Decoder[Page[T]] = msgspec.json.Decoder(Page[kind])  # type: ignore[valid-type]
-        self._event: msgspec.json.Decoder[Event[T]] = msgspec.json.Decoder(Event[kind])  # type: ignore[valid-type]
+        self._page: Decoder[Page[T]] = Decoder(Page[kind])  # type: ignore[valid-type]
+        self._event: Decoder[Event[T]] = Decoder(Event[kind])  # type: ignore[valid-type]
 
     def of_page(self, page: Page[T], body: bytes) -> Page[T]:
         """The page with the details of the objects that need them."""
@@ -150,8 +151,8 @@ class Resource(Generic[T]):
         self.page = page  # objects a page; decoding a page blocks the event loop
         self.params = dict(params or {})
         self._detail = detail
-        self._page: msgspec.json.Decoder[Page[T]] = msgspec.json.Decoder(Page[kind])  # type: ignore[valid-type]
-        self._event: msgspec.json.Decoder[Event[T]] = msgspec.json.Decoder(Event[kind])  # type: ignore[valid-type]
+        self._page: Decoder[Page[T]] = Decoder(Page[kind])  # type: ignore[valid-type]
+        self._event: Decoder[Event[T]] = Decoder(Event[kind])  # type: ignore[valid-type]
 
     def decode_page(self, body: bytes) -> Page[T]:
         """One page of a list."""
@@ -186,7 +187,7 @@ def _mark(event: _MarkEvent) -> Bookmark | Fault:
             raise GarbageError(f"an event of unknown type {event.type[:64]!r}")
 
 
-def _decoded(decoder: msgspec.json.Decoder[D], body: bytes) -> D:
+def _decoded(decoder: Decoder[D], body: bytes) -> D:
     try:
         return decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:

@@ -301,7 +301,9 @@ class Settings:
     budget: Budget = field(default_factory=Budget, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "compiled", LRU("tolerations", self.caches))
+        # The share of a pod of 1.5 MB: each plugin of a call would compile it anew otherwise.
+        compiled: LRU[Hashable, Any] = LRU("tolerations", self.caches, share=0.75)
+        object.__setattr__(self, "compiled", compiled)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,8 +59,8 @@ class Facet(Hashable, Protocol):
         """The facet that tells nodes apart as this one does, if they have no other labels."""
         ...
 
-    def seen(self, node: NodeInfo) -> NodeInfo:
-        """The node with nothing that the facet does not read, as far as that can be left out."""
+    def seen(self, nodes: Sequence[NodeInfo]) -> Sequence[NodeInfo]:
+        """The nodes with nothing that the facet does not read, as far as that can be left out."""
         ...
 
     def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:

@@ -34,8 +34,8 @@ class PodTolerations(Struct, frozen=True, gc=False):
 
     @property
     def size(self) -> int:
-        """How many tolerations there are."""
-        return len(self.joined.matchers)
+        """How many look-ups one taint takes, however many tolerations there are."""
+        return self.joined.lookups
 
     def first_refusal(
         self, hard: Iterable[Taint], no_execute: Literal["narrow", "join"], noticed: Noticed

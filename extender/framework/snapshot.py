@@ -34,6 +34,9 @@ __all__ = [
 ]
 
 
+# With more labels than this a key has those that a node carries, not a place for each.
+MAX_DENSE: Final = 32
+
 _LABELS: Final = attrgetter("labels")
 
 
@@ -75,9 +78,9 @@ class AttributeFacet(Struct, frozen=True, gc=False):
         """It reads no label by itself."""
         return self
 
-    def seen(self, node: NodeInfo) -> NodeInfo:
-        """All of it."""
-        return node
+    def seen(self, nodes: Sequence[NodeInfo]) -> Sequence[NodeInfo]:
+        """All of them."""
+        return nodes
 
     def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
         """The attribute of each node."""
@@ -103,20 +106,25 @@ class LabelsFacet(Struct, frozen=True, gc=False):
     @property
     def key_bytes(self) -> int:
         """A tuple of references to what the labels of a node hold."""
-        return 56 + 8 * len(self.keys)
+        return 56 + 8 * min(len(self.keys), 2 * MAX_DENSE)
 
     def within(self, labels: Container[str]) -> "LabelsFacet":
         """Labels that no node has tell no nodes apart, and a pod may name 50,000 of them."""
         keys = tuple([key for key in self.keys if key in labels])
         return self if len(keys) == len(self.keys) else LabelsFacet(keys, self.with_name)
 
-    def seen(self, node: NodeInfo) -> NodeInfo:
-        """The node without other labels."""
-        labels = {key: node.labels[key] for key in self.keys if key in node.labels}
-        return replace(node, labels=labels)
+    def seen(self, nodes: Sequence[NodeInfo]) -> Sequence[NodeInfo]:
+        """The nodes without other labels."""
+        keys = frozenset(self.keys)
+        return [
+            replace(node, labels={k: v for k, v in node.labels.items() if k in keys})
+            for node in nodes
+        ]
 
     def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
         """The values of each node, None for a label it does not carry."""
+        if len(self.keys) > MAX_DENSE:
+            return self._sparse_column(nodes)
         labels = list(map(_LABELS, nodes))
         columns: list[list[str | None]] = [
             list(map(dict.get, labels, repeat(key))) for key in self.keys
@@ -124,6 +132,17 @@ class LabelsFacet(Struct, frozen=True, gc=False):
         if self.with_name:
             columns.append([node.name for node in nodes])
         return list(zip(*columns, strict=True)) if columns else [None] * len(nodes)
+
+    def _sparse_column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
+        """What each node has of the labels: a pod may name thousands, and a node has few."""
+        keys = frozenset(self.keys)
+        found = []
+        for node in nodes:
+            key = [text for pair in node.labels.items() if pair[0] in keys for text in pair]
+            if self.with_name:
+                key.append(node.name)
+            found.append(tuple(key))
+        return found
 
 
 _NO_LABELS: Final = LabelsFacet(())
@@ -143,9 +162,9 @@ class LabelFacet(Struct, frozen=True, gc=False):
         """All labels that no node has share a column."""
         return self if self.key in labels else _NO_LABELS
 
-    def seen(self, node: NodeInfo) -> NodeInfo:
-        """All of it."""
-        return node
+    def seen(self, nodes: Sequence[NodeInfo]) -> Sequence[NodeInfo]:
+        """All of them."""
+        return nodes
 
     def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
         """The value of each node."""

@@ -5,7 +5,7 @@ from typing import Final
 
 from extender.errors import BudgetError
 
-# Matching a term takes about as long as comparing three tolerations with a taint.
+# Matching a term takes about as long as looking three taints up.
 TERM_COST: Final = 3
 
 
@@ -27,7 +27,7 @@ class Budget:
         return affordable
 
     def spend(self, amount: int) -> None:
-        """Spend this amount (1 = one toleration against one taint), or raise BudgetError."""
+        """Spend this amount (1 = one look-up of a taint), or raise BudgetError."""
         self.left -= amount
         if self.left < 0:
             raise BudgetError(

@@ -1,8 +1,9 @@
 """`core/v1` objects, only the fields that scheduling reads.
 
 Decoding skips unknown fields. Go sends `null` for an empty list, map or pointer, so each of those
-accepts None; Go never sends `null` for a string or a number.
+accepts None. It takes a `null` for anything else as well: that is read by `model.nulls`.
 `gc=False`: a decoded object is a tree, so the cycle collector need not visit it.
+`omit_defaults`: what rules take in memory is estimated from their text, see `match.lru`.
 """
 
 from msgspec import Raw, Struct, field
@@ -16,7 +17,7 @@ class Taint(Struct, frozen=True, gc=False):
     effect: str = ""
 
 
-class Toleration(Struct, frozen=True, gc=False, rename="camel"):
+class Toleration(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
     """One toleration of a pod; `expression` is KEP-5500's field."""
 
     key: str = ""
@@ -27,7 +28,7 @@ class Toleration(Struct, frozen=True, gc=False, rename="camel"):
     expression: str = ""
 
 
-class NodeSelectorRequirement(Struct, frozen=True, gc=False):
+class NodeSelectorRequirement(Struct, frozen=True, gc=False, omit_defaults=True):
     """A key, an operator and its values."""
 
     key: str = ""
@@ -35,7 +36,7 @@ class NodeSelectorRequirement(Struct, frozen=True, gc=False):
     values: tuple[str, ...] | None = None
 
 
-class NodeSelectorTerm(Struct, frozen=True, gc=False, rename="camel"):
+class NodeSelectorTerm(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
     """Requirements that must all hold."""
 
     match_expressions: tuple[NodeSelectorRequirement, ...] | None = None

@@ -79,6 +79,16 @@ def without_nulls(data: Plain, depth: int = 0) -> Plain:
     return {k: without_nulls(value, depth + 1) for k, value in data.items() if value is not None}
 
 
+def bounded(data: Plain, depth: int = 0) -> Plain:
+    """The same data, unless it is nested too deeply: the JSON decoder does not count."""
+    if isinstance(data, dict | list):
+        if depth == MAX_DEPTH:
+            raise DocumentError(TOO_DEEP)
+        for value in data.values() if isinstance(data, dict) else data:
+            bounded(value, depth + 1)
+    return data
+
+
 def _parse_events(text: str, max_values: int | None) -> Iterator[yaml.Event]:
     for count, event in enumerate(yaml.parse(text, Loader=yaml.CSafeLoader)):
         if count == max_values:

@@ -18,7 +18,6 @@ from extender.framework.interface import (
     Settings,
     Status,
     score_of,
-    success,
     unresolvable,
 )
 from extender.framework.rules import PodTolerations, Refusal
@@ -31,7 +30,7 @@ from extender.framework.snapshot import (
 )
 from extender.match.budget import Budget
 from extender.match.findings import Finding, Noticed
-from extender.match.taints import PREFER_NO_SCHEDULE, Tolerations
+from extender.match.taints import Tolerations
 from extender.model.core_v1 import Pod, Taint
 
 REASON: Final = "node(s) had untolerated taint {{{}}}"
@@ -62,13 +61,12 @@ class TaintToleration:
         return _HardTaints(tolerations, self.settings)
 
     def pre_score(self, pod: Pod, _snapshot: Snapshot) -> NodeScorer | Status:
-        """Compile the tolerations that may speak of PreferNoSchedule."""
+        """The same tolerations; those of another effect do not match a soft taint."""
         try:
             tolerations = rules.pod_tolerations(pod, self.settings)
         except AnnotationError as exc:
             return unresolvable(str(exc))
-        soft = tolerations.joined.for_effects("", PREFER_NO_SCHEDULE)
-        return _SoftTaints(soft, tolerations.findings, self.settings.budget)
+        return _SoftTaints(tolerations.joined, tolerations.findings, self.settings.budget)
 
 
 class _HardTaints(Struct, frozen=True, gc=False):
@@ -82,42 +80,31 @@ class _HardTaints(Struct, frozen=True, gc=False):
 
     def filter(self, node: NodeInfo) -> Status:
         self.settings.budget.spend(self.by_carrier.size * len(node.taints.hard))
-        return self._judged(node.taints.hard)
+        return self._first_refusal(node, {})
 
     def filter_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Status] | None:
         compared = self.by_carrier.size * sum([len(node.taints.hard) for node in nodes])
         if not self.settings.budget.try_spend(compared):
             return None
-        refusal_of, no_execute = self.by_carrier.refusal, self.settings.no_execute
-        alone: dict[Taint, Status] = {}  # what is to be said of a node with this taint only
-        noticed: Noticed = set()
-        said = []
-        for node in nodes:
-            status = SUCCESS
-            for taint in node.taints.hard:
-                found = alone.get(taint)
-                if found is None:
-                    refusal = refusal_of(taint, no_execute, noticed)
-                    found = alone[taint] = self._status(refusal, noticed)
-                if found is not SUCCESS:
-                    # What was noticed is to be joined over all taints up to the refusal.
-                    status = self._judged(node.taints.hard) if found.findings else found
-                    break
-            said.append(status)
-        return said
+        judged: dict[Taint, Status] = {}
+        return [self._first_refusal(node, judged) for node in nodes]
 
-    def _judged(self, hard: tuple[Taint, ...]) -> Status:
-        noticed: Noticed = set()
-        refusal = self.by_carrier.first_refusal(hard, self.settings.no_execute, noticed)
-        return self._status(refusal, noticed)
+    def _first_refusal(self, node: NodeInfo, judged: dict[Taint, Status]) -> Status:
+        """What the first taint says that refuses; `judged` is what was said of taints before."""
+        for taint in node.taints.hard:
+            status = judged.get(taint)
+            if status is None:
+                status = judged[taint] = self._judged(taint)
+            if status is not SUCCESS:
+                return status
+        return SUCCESS
 
-    def _status(self, refusal: Refusal | None, noticed: Noticed) -> Status:
-        if refusal is None and not noticed:
-            return SUCCESS
-        findings = frozenset(noticed) if noticed else NOTHING_FOUND
-        noticed.clear()
+    def _judged(self, taint: Taint) -> Status:
+        noticed: Noticed = set()
+        refusal = self.by_carrier.refusal(taint, self.settings.no_execute, noticed)
         if refusal is None:
-            return success(findings)
+            return SUCCESS  # nothing is noticed of a taint that is tolerated
+        findings = frozenset(noticed) if noticed else NOTHING_FOUND
         return _refused(refusal, self.settings.reasons, findings)
 
 
@@ -144,11 +131,11 @@ class _SoftTaints(Struct, frozen=True, gc=False):
 
     def score(self, node: NodeInfo) -> Score:
         """How many soft taints are not tolerated."""
-        self.budget.spend(len(self.tolerations.matchers) * len(node.taints.soft))
+        self.budget.spend(self.tolerations.lookups * len(node.taints.soft))
         return self._judged(node.taints.soft)
 
     def score_all(self, nodes: Sequence[NodeInfo]) -> Sequence[Score] | None:
-        compared = len(self.tolerations.matchers) * sum([len(node.taints.soft) for node in nodes])
+        compared = self.tolerations.lookups * sum([len(node.taints.soft) for node in nodes])
         if not self.budget.try_spend(compared):
             return None
         return [self._judged(node.taints.soft) for node in nodes]

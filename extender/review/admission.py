@@ -3,7 +3,7 @@
 Objects of other kinds, deletions and subresources are always allowed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, TypeVar
 
 import msgspec
@@ -11,6 +11,7 @@ from msgspec import Raw, Struct
 
 from extender.errors import BadRequestError
 from extender.framework.interface import Settings
+from extender.model.nulls import Decoder
 from extender.model.workloads import KINDS, Ruled
 from extender.review import fields
 from extender.review.fields import FieldError
@@ -48,7 +49,7 @@ class AdmissionRequest(Struct, frozen=True, gc=False, rename="camel"):
 class _AdmissionReview(Struct, frozen=True, gc=False, rename="camel"):
     api_version: str
     kind: str
-    request: AdmissionRequest
+    request: AdmissionRequest | None
 
 
 class _Cause(Struct, frozen=True, gc=False):
@@ -85,8 +86,10 @@ class _Answer(Struct, frozen=True, gc=False, rename="camel"):
     kind: str = KIND
 
 
-_REVIEW: Final = msgspec.json.Decoder(_AdmissionReview)
-_OBJECTS: Final = {at: msgspec.json.Decoder(kind) for at, kind in KINDS.items()}
+_REVIEW: Final[Decoder[_AdmissionReview]] = Decoder(_AdmissionReview)
+_OBJECTS: Final[Mapping[tuple[str, str], Decoder[Ruled]]] = {
+    at: Decoder(kind) for at, kind in KINDS.items()
+}
 _ENCODER: Final = msgspec.json.Encoder()
 
 
@@ -102,6 +105,8 @@ def decode(body: bytes) -> AdmissionRequest:
             f"the body is {review.kind[:64]!r} of {review.api_version[:64]!r},"
             f" not an {KIND} of {API_VERSION}"
         )
+    if review.request is None:
+        raise BadRequestError(f"the {KIND} cannot be read: it has no request")
     return review.request
 
 
@@ -144,7 +149,7 @@ def _is_null(raw: Raw) -> bool:
     return bytes(raw).strip() in (b"null", b"")
 
 
-def _decoded(decoder: msgspec.json.Decoder[T], data: bytes | Raw, what: str) -> T:
+def _decoded(decoder: Decoder[T], data: bytes | Raw, what: str) -> T:
     try:
         return decoder.decode(data)
     except RecursionError as exc:

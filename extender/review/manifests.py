@@ -8,7 +8,7 @@ from typing import Final, Literal
 import msgspec
 
 from extender.framework.interface import Settings
-from extender.model import documents, positions
+from extender.model import documents, nulls, positions
 from extender.model.documents import Plain
 from extender.model.positions import Path, Places
 from extender.model.workloads import KINDS
@@ -92,7 +92,7 @@ def _objects(document: Plain, path: Path, of_kind: str = "") -> Iterator[_Object
 
 def _remarks(item: _Object, places: Places, settings: Settings) -> Iterator[Remark]:
     try:
-        ruled = msgspec.convert(documents.without_nulls(item.data), KINDS[item.group, item.kind])
+        ruled = nulls.convert(documents.bounded(item.data), KINDS[item.group, item.kind])
     except msgspec.ValidationError as exc:
         error = _of_wrong_type(str(exc))
         yield _remark("error", item, places, error.field, error.message)

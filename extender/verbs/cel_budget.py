@@ -38,8 +38,8 @@ CALL_ALLOWANCE: Final = 10_000_000
 # What an object that is validated may do on the thread before others have their turn. It is more
 # than one expression can cost.
 PORTION: Final = 4_000_000
-# What a call may compare altogether: tolerations with taints, in about a second.
-CALL_BUDGET: Final = 1_500_000
+# What a call may look up and compare altogether, in less than 0.1 s: others wait for it.
+CALL_BUDGET: Final = 300_000
 # How long a busy thread may keep the event loop waiting. At Python's 5 ms, a loop that waits for
 # its turn several times a request is late by 38 to 230 ms; like this, by 6 to 20 ms.
 SWITCH_INTERVAL: Final = 0.0005

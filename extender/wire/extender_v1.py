@@ -13,10 +13,13 @@ from typing import Annotated, Final, Literal, TypeVar
 import msgspec
 from msgspec import Meta, Raw, Struct, field
 
-from extender.errors import BadRequestError
+from extender.errors import BadRequestError, RequestTooLargeError
 from extender.model.core_v1 import Node, Pod
+from extender.model.nulls import Decoder
 from extender.wire.known_nodes import ParsedNodes
 
+# The API server takes objects of up to 3 MiB. What is read of a pod takes ten times its text.
+MAX_POD_BYTES: Final = 4 << 20
 # What Go can decode again.
 Int64 = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
 T = TypeVar("T")
@@ -30,6 +33,10 @@ class _ExtenderArgs(Struct, frozen=True, gc=False, rename="pascal"):
     pod: Pod | None = None
     nodes: _NodeList | None = None
     node_names: tuple[str, ...] | None = None
+
+
+class _PodOf(Struct, frozen=True, gc=False, rename="pascal"):
+    pod: Raw = Raw(b"null")
 
 
 class _ExtenderFilterResult(Struct, frozen=True, gc=False, rename="pascal"):
@@ -66,10 +73,11 @@ class _ExtenderPreemptionResult(Struct, frozen=True, gc=False, rename="pascal"):
     node_name_to_meta_victims: Mapping[str, MetaVictims]
 
 
-_ARGS: Final = msgspec.json.Decoder(_ExtenderArgs)
-_PREEMPTION_ARGS: Final = msgspec.json.Decoder(_ExtenderPreemptionArgs)
-_TOP_LEVEL: Final = msgspec.json.Decoder(dict[str, Raw])
-_NODE: Final = msgspec.json.Decoder(Node)
+_ARGS: Final[Decoder[_ExtenderArgs]] = Decoder(_ExtenderArgs)
+_PREEMPTION_ARGS: Final[Decoder[_ExtenderPreemptionArgs]] = Decoder(_ExtenderPreemptionArgs)
+_POD_OF: Final[Decoder[_PodOf]] = Decoder(_PodOf)
+_TOP_LEVEL: Final[Decoder[dict[str, Raw]]] = Decoder(dict[str, Raw])
+_NODE: Final[Decoder[Node | None]] = Decoder(Node | None)
 _ENCODER: Final = msgspec.json.Encoder()
 _KEYS: Final = {
     name.lower(): name
@@ -108,15 +116,18 @@ class PreemptArgs:
 def decode_filter_args(body: bytes) -> FilterArgs:
     """The body of `/filter` and `/prioritize`."""
     require_utf8(body)
-    args = _decode(_ARGS, body, "ExtenderArgs")
+    args = _decode_args(_ARGS, body, "ExtenderArgs")
     if args.pod is None or (args.nodes is None and args.node_names is None):
-        args = _decode(_ARGS, _with_go_keys(body), "ExtenderArgs")
+        args = _decode_args(_ARGS, _with_go_keys(body), "ExtenderArgs")
     if args.pod is None:
         raise BadRequestError("ExtenderArgs: Pod is missing")
     if args.nodes is None and args.node_names is None:
         raise BadRequestError("ExtenderArgs: neither Nodes nor NodeNames is given")
     raw = (args.nodes.items if args.nodes else None) or ()
-    nodes = [_decode(_NODE, item, f"ExtenderArgs: Nodes.items[{i}]") for i, item in enumerate(raw)]
+    nodes = [
+        _decode(_NODE, item, f"ExtenderArgs: Nodes.items[{i}]") or Node()
+        for i, item in enumerate(raw)
+    ]
     # kube-scheduler sends one of the two. Where a request has both, names were asked for and
     # the nodes are carried along.
     if args.node_names or args.nodes is None:
@@ -128,10 +139,10 @@ def decode_filter_args(body: bytes) -> FilterArgs:
 def decode_preemption_args(body: bytes) -> PreemptArgs:
     """The body of `/preempt`, in either of its shapes."""
     require_utf8(body)
-    args = _decode(_PREEMPTION_ARGS, body, "ExtenderPreemptionArgs")
+    args = _decode_args(_PREEMPTION_ARGS, body, "ExtenderPreemptionArgs")
     by_uid, whole = args.node_name_to_meta_victims, args.node_name_to_victims
     if args.pod is None or (by_uid is None and whole is None):
-        args = _decode(_PREEMPTION_ARGS, _with_go_keys(body), "ExtenderPreemptionArgs")
+        args = _decode_args(_PREEMPTION_ARGS, _with_go_keys(body), "ExtenderPreemptionArgs")
         by_uid, whole = args.node_name_to_meta_victims, args.node_name_to_victims
     if args.pod is None:
         raise BadRequestError("ExtenderPreemptionArgs: Pod is missing")
@@ -164,7 +175,18 @@ def require_utf8(body: bytes) -> None:
         raise BadRequestError(f"the body is not UTF-8: {exc}") from exc
 
 
-def _decode(decoder: msgspec.json.Decoder[T], body: bytes | Raw, what: str) -> T:
+def _decode_args(decoder: Decoder[T], body: bytes, what: str) -> T:
+    """The arguments, unless their pod is larger than any that the API server takes."""
+    if len(body) > MAX_POD_BYTES:
+        size = len(memoryview(_decode(_POD_OF, body, what).pod))
+        if size > MAX_POD_BYTES:
+            raise RequestTooLargeError(
+                f"{what}: a pod of {size} bytes is larger than the limit of {MAX_POD_BYTES}"
+            )
+    return _decode(decoder, body, what)
+
+
+def _decode(decoder: Decoder[T], body: bytes | Raw, what: str) -> T:
     try:
         return decoder.decode(body)
     except msgspec.ValidationError as exc:

@@ -17,6 +17,7 @@ from extender.framework.columns.node_table import NodeTable
 from extender.framework.snapshot import Interner
 from extender.match.lru import LRU, CacheBudget
 from extender.model.core_v1 import Node
+from extender.model.nulls import Decoder
 from extender.rows import Candidates
 
 # What a known node takes beside its bytes: names, what plugins read, its places in tables.
@@ -26,7 +27,7 @@ SHARE: Final = 0.75
 # What stands behind whole nodes, as Go writes it.
 END: Final = b']},"NodeNames":null}'
 
-_NODE: Final = msgspec.json.Decoder(Node)
+_NODE: Final[Decoder[Node]] = Decoder(Node)
 _ALL: Final = "all"
 _TEXT, _LITERAL, _ROW = map(itemgetter, range(3))  # of a KnownNode
 

@@ -14,6 +14,7 @@ from extender import rows
 from extender.framework.columns.node_table import NodeTable
 from extender.framework.snapshot import Interner, NodeInfo
 from extender.model.core_v1 import Pod
+from extender.model.nulls import Decoder
 from extender.wire import extender_v1, known_nodes, node_stream
 from extender.wire.extender_v1 import FilterArgs
 from extender.wire.known_nodes import KnownNodes, NodeBatch, ParsedNodes
@@ -23,7 +24,7 @@ _POD_KEY: Final = b'{"Pod":'
 _NAMES_KEY: Final = b',"Nodes":null,"NodeNames":'
 _END: Final = b"]}"
 
-_POD: Final = msgspec.json.Decoder(Pod)
+_POD: Final[Decoder[Pod]] = Decoder(Pod)
 _ENCODE: Final = msgspec.json.Encoder().encode
 
 
@@ -104,7 +105,9 @@ def _with_nodes(body: Body) -> FilterArgs | None:
 
 
 def _pod(body: bytes, end: int) -> Pod | None:
-    """The pod that ends there, if it does."""
+    """The pod that ends there, if it does and is not too large."""
+    if end > extender_v1.MAX_POD_BYTES:
+        return None
     text = body[len(_POD_KEY) : end]
     try:
         if not text.isascii():

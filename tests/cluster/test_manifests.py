@@ -96,6 +96,30 @@ def test_every_node_of_a_yaml_file_is_read_whole(tmp_path: Path) -> None:
     assert not nodes["one"].unschedulable
 
 
+def test_a_key_with_nothing_behind_it_is_null_and_read_as_go_reads_it(tmp_path: Path) -> None:
+    text = """\
+kind: List
+items:
+- kind: Node
+  metadata: {name: one, uid: , labels: {zone: }}
+  spec: {unschedulable: , taints: [{key: sla, value: }, null]}
+- kind: Pod
+  metadata: {name: web-0, uid: , labels: {app: }}
+  spec: {nodeName: one, schedulerName: , tolerations: [null]}
+- kind: PersistentVolumeClaim
+  metadata: {name: data, ownerReferences: [{uid: , controller: }, null]}
+  spec: {volumeName: }
+  status:
+"""
+    cache = loaded(write(tmp_path, "a.yaml", text))
+
+    (node,) = cache.nodes.objects.values()
+    assert (node.labels, node.unschedulable) == ({"zone": ""}, False)
+    pod = cache.pods.get("default/web-0")
+    assert pod is not None
+    assert (pod.labels, pod.node_name) == ({"app": ""}, "one")
+
+
 def test_pods_volumes_claims_and_classes_are_read_too(tmp_path: Path) -> None:
     cache = loaded(write(tmp_path, "a.yaml", STORAGE))
     pod, claim = cache.pods.get("default/web-0"), cache.claims.get("shop/data")

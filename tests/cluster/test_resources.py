@@ -1,5 +1,7 @@
 """Bytes of the API server to objects, marks and faults."""
 
+import json
+
 import msgspec
 import pytest
 
@@ -254,3 +256,18 @@ def test_a_pod_whose_rules_nobody_can_read_does_not_end_the_watch() -> None:
 
     assert [type(pod) for pod in page_of(odd, PLACED)] == [PlacedPod, PlacedPod]
     assert type(event_of(odd)) is PlacedPod
+
+
+def test_a_null_is_what_go_reads_in_lists_and_watches() -> None:
+    node = {**NODE, "metadata": {"name": "a", "uid": None, "labels": {"zone": None}}}
+    node["spec"] = {"unschedulable": None, "taints": [{"key": "sla", "value": None}, None]}
+    decoded = Node(ObjectMeta("a", labels={"zone": ""}), NodeSpec(taints=(Taint("sla"), Taint())))
+    pod = {"metadata": {"name": "p", "namespace": None}, "spec": {"nodeName": None}, "status": None}
+
+    page = NODES.decode_page(json.dumps({"metadata": {"continue": None}, "items": [node]}).encode())
+    event = NODES.decode_event(line("ADDED", node))
+    assert page.items == [decoded]
+    assert event == Event("ADDED", decoded)
+    assert PODS.decode_event(line("ADDED", pod)).object.status.phase == ""  # type: ignore[union-attr]
+    mark = {"metadata": {"resourceVersion": None, "annotations": {"a": None}}}
+    assert NODES.decode_event(line("BOOKMARK", mark)) == Bookmark("", ends_list=False)

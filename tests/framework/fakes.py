@@ -56,8 +56,8 @@ class BrokenFacet:
     def within(self, _labels: Container[str]) -> "BrokenFacet":
         return self
 
-    def seen(self, node: NodeInfo) -> NodeInfo:
-        return node
+    def seen(self, nodes: Sequence[NodeInfo]) -> Sequence[NodeInfo]:
+        return nodes
 
     def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
         raise BrokenError("with particulars")
@@ -72,8 +72,8 @@ class ShortFacet:
     def within(self, _labels: Container[str]) -> "ShortFacet":
         return self
 
-    def seen(self, node: NodeInfo) -> NodeInfo:
-        return node
+    def seen(self, nodes: Sequence[NodeInfo]) -> Sequence[NodeInfo]:
+        return nodes
 
     def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
         return [node.name for node in nodes[1:]]

@@ -106,7 +106,7 @@ def test_labels_that_no_node_has_tell_no_nodes_apart() -> None:
 
 def test_a_facet_shows_no_label_that_it_does_not_read() -> None:
     (node,) = some_nodes(node_json("a", labels={"zone": "x", "tier": "1"}))
-    seen = LabelsFacet(("zone", "disk")).seen(node)
+    (seen,) = LabelsFacet(("zone", "disk")).seen([node])
 
     assert (seen.name, seen.labels, seen.taints) == ("a", {"zone": "x"}, node.taints)
 
@@ -126,6 +126,25 @@ def test_a_facet_of_an_attribute_is_never_narrowed() -> None:
 
 @pytest.mark.parametrize("facet", [HARD_TAINTS, LabelFacet("zone")])
 def test_a_facet_of_one_thing_shows_the_whole_node(facet: AttributeFacet | LabelFacet) -> None:
-    (node,) = some_nodes(node_json("a", labels={"zone": "x", "tier": "1"}))
+    nodes = some_nodes(node_json("a", labels={"zone": "x", "tier": "1"}))
 
-    assert facet.seen(node) is node
+    assert facet.seen(nodes) is nodes
+
+
+def test_a_key_of_many_labels_is_no_longer_than_what_a_node_carries() -> None:
+    nodes = some_nodes(
+        node_json("1", labels={"k7": "x", "k8": "y", "other": "1"}),
+        node_json("2", labels={"k7": "x", "k8": "y", "other": "2"}),
+        node_json("3", labels={"k7": "y", "k8": "x"}),
+        node_json("4"),
+    )
+    keys = tuple(f"k{number}" for number in range(50_000))
+
+    one, other, swapped, without = LabelsFacet(keys).column(nodes)
+    assert one == other == ("k7", "x", "k8", "y")
+    assert (swapped, without) == (("k7", "y", "k8", "x"), ())
+    assert LabelsFacet(keys, with_name=True).column(nodes[2:]) == [
+        ("k7", "y", "k8", "x", "3"),
+        ("4",),
+    ]
+    assert LabelsFacet(keys).key_bytes < 1_024

@@ -253,20 +253,51 @@ def test_joined_lists_tolerate_what_either_tolerates() -> None:
     assert not taints.Tolerations(()).tolerates(SLA_950, set())
 
 
-def test_for_effects_keeps_what_is_written_for_them() -> None:
-    any_effect = Toleration("a", "Exists")
-    soft = Toleration("b", "Exists", "", "PreferNoSchedule")
-    hard = Toleration("c", "Exists", "", "NoSchedule")
+def test_equal_expressions_are_evaluated_once() -> None:
+    programs = ProgramCache()
+    text = "taint.key == 'gpu'"
+    rules = [Toleration(expression=text), Toleration("sla", "Gt", "1", "", None, text)]
+    tolerations = taints.compile_tolerations(rules, ALL_ON, programs, set())
+    before = programs.hits
 
-    kept = compiled(any_effect, soft, hard).for_effects("", "PreferNoSchedule")
-
-    assert [(matcher.key, matcher.effect) for matcher in kept.matchers] == [
-        ("a", ""),
-        ("b", "PreferNoSchedule"),
-    ]
+    assert not tolerations.tolerates(SLA_950, set())
+    assert programs.hits == before + 1
 
 
-def test_equal_tolerations_are_compiled_once() -> None:
-    twice = compiled(*[Toleration("sla", "Gt", "900")] * 3, Toleration("sla", "Gt", "901"))
+@pytest.mark.parametrize("first", [0, 1])
+def test_what_is_noticed_does_not_depend_on_the_order_of_the_rules(first: int) -> None:
+    both = [Toleration("sla", "Gt", "900"), Toleration("sla", "Equal", "high")]
+    tolerations = compiled(both[first], both[1 - first])
+    noticed: Noticed = set()
 
-    assert len(twice.matchers) == 2
+    assert tolerations.tolerates(Taint("sla", "high"), noticed)
+    assert noticed == set()
+    assert not tolerations.tolerates(Taint("sla", "low"), noticed)
+    assert noticed == {Finding("taint", "integer", "sla", "low")}
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        pytest.param([], 0, id="nothing"),
+        pytest.param([Toleration("a", "Gt", str(i)) for i in range(100)], 1, id="one key"),
+        pytest.param([Toleration(str(i), "Exists") for i in range(1, 100)], 1, id="many keys"),
+        pytest.param([Toleration("", "Gt", str(i)) for i in range(100)], 1, id="any key"),
+        pytest.param([Toleration("a"), Toleration("", "Lt", "1")], 2, id="a key and any key"),
+        pytest.param(
+            [Toleration("a"), *[Toleration(expression=f"{i} == 0") for i in range(3)]],
+            4,
+            id="each expression",
+        ),
+    ],
+)
+def test_how_many_look_ups_a_taint_takes(rules: list[Toleration], expected: int) -> None:
+    assert compiled(*rules).lookups == expected
+
+
+def test_of_many_thresholds_only_the_widest_is_compared() -> None:
+    above = compiled(*[Toleration("sla", "Gt", str(900 + i)) for i in range(1_000)])
+    below = compiled(*[Toleration("sla", "Lt", str(900 - i)) for i in range(1_000)])
+
+    assert [above.tolerates(Taint("sla", v), set()) for v in ("900", "901")] == [False, True]
+    assert [below.tolerates(Taint("sla", v), set()) for v in ("900", "899")] == [False, True]

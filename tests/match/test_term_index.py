@@ -33,7 +33,7 @@ OTHER: Pin = (None, frozenset({"node-2"}))
 def test_places(
     pins: list[Pin | None], name: str, labels: dict[str, str], places: list[int]
 ) -> None:
-    assert list(TermIndex(pins).places(name, labels)) == places
+    assert list(TermIndex(pins, [1] * len(pins)).places(name, labels)) == places
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,11 @@ def test_places(
     ],
 )
 def test_how_many_terms_a_node_can_meet(pins: list[Pin | None], most: int) -> None:
-    assert TermIndex(pins).most == most
+    assert TermIndex(pins, [1] * len(pins)).most == most
+
+
+def test_what_the_terms_cost_that_a_node_can_meet() -> None:
+    pins = [None, ZONE_A, ZONE_A_OR_B, NO_VALUE, DISK]
+
+    assert TermIndex(pins, [1, 10, 100, 1_000, 10_000]).most == 1 + 1_000 + 10_000
+    assert TermIndex(pins, [1, 10, 100, 50, 10_000]).most == 1 + 110 + 10_000

@@ -233,3 +233,15 @@ def test_every_document_of_a_text(text: str, expected: list[Plain]) -> None:
 )
 def test_without_nulls(data: Plain, expected: Plain) -> None:
     assert documents.without_nulls(data) == expected
+
+
+def test_data_is_bounded_in_depth_and_left_as_it_is() -> None:
+    data: Plain = {"a": [{"b": None}, 1, "x"]}
+    deep: Plain = []
+    for _ in range(documents.MAX_DEPTH - 1):
+        deep = [deep]
+
+    assert documents.bounded(data) is data
+    assert documents.bounded(deep) is deep
+    with pytest.raises(DocumentError, match="nested deeper than 32"):
+        documents.bounded({"a": deep})

@@ -470,12 +470,12 @@ def test_findings_of_pod_and_node() -> None:
     assert scorer.score(a_node("n", taint("sla", "high", PREFER))).findings == {high}
 
 
-def test_a_node_that_passes_keeps_what_was_noticed() -> None:
+def test_nothing_is_noticed_of_a_taint_that_is_tolerated() -> None:
     pod = a_pod(toleration("sla", "Gt", "900"), toleration("sla", "Exists"))
     status = judge(NARROW, pod, a_node("n", taint("sla", "high")))
 
     assert status == SUCCESS
-    assert status.findings == {Finding("taint", "integer", "sla", "high")}
+    assert status.findings == set()
 
 
 # Scores.
@@ -585,30 +585,58 @@ def test_a_batch_that_takes_more_effort_than_is_left_is_not_begun() -> None:
     )
     question: Any = question_of(TaintToleration(settings), pod)
     scorer: Any = scorer_of(TaintToleration(settings), pod)
-    settings.budget.left = 9
+    settings.budget.left = 4
 
     assert question.filter_all(nodes) is None
     assert scorer.score_all(nodes) is None
-    assert settings.budget.left == 9
+    assert settings.budget.left == 4
 
-    settings.budget.left = 20
+    settings.budget.left = 10
     assert len(question.filter_all(nodes)) == 5
-    assert settings.budget.left == 10
+    assert settings.budget.left == 5
     assert len(scorer.score_all(nodes)) == 5
     assert settings.budget.left == 0
 
 
-def test_a_batch_tells_what_it_noticed_of_all_taints_up_to_the_refusal() -> None:
-    pod = a_pod(toleration("sla", "Gt", "5"), toleration("sla", "Exists"))
+def test_a_batch_tells_what_it_noticed_of_the_taint_that_refuses() -> None:
+    pod = a_pod(toleration("sla", "Gt", "5"), toleration("sla", "Equal", "odd"))
     nodes = some_nodes(
         node_json("passes", taint("sla", "odd")),
-        node_json("refused", taint("sla", "odd"), taint("gpu"), taint("sla", "never read")),
+        node_json("refused", taint("sla", "odd"), taint("sla", "even"), taint("sla", "not read")),
         node_json("plain", taint("gpu")),
     )
     question: Any = question_of(NARROW, pod)
-    odd = frozenset({Finding("taint", "integer", "sla", "odd")})
+    even = frozenset({Finding("taint", "integer", "sla", "even")})
     statuses = question.filter_all(nodes)
 
-    no = refused("node(s) had untolerated taint {gpu: }")
-    assert statuses == [SUCCESS, no, no]
-    assert [status.findings for status in statuses] == [odd, odd, set()]
+    no = [refused(f"node(s) had untolerated taint {{{each}}}") for each in ("sla: even", "gpu: ")]
+    assert statuses == [SUCCESS, *no]
+    assert [status.findings for status in statuses] == [set(), even, set()]
+
+
+@pytest.mark.parametrize("carrier", ["native", "annotated"])
+@pytest.mark.parametrize(
+    ("operator", "values", "passing"),
+    [
+        ("Gt", [str(600 + i) for i in range(5_000)], "900"),
+        ("Lt", [str(600 - i) for i in range(5_000)], "500"),
+        ("Equal", [f"v{i}" for i in range(5_000)], "v7"),
+        ("SemverGt", [f"600.{i}" for i in range(5_000)], "601"),
+        ("SemverEq", [f"600.{i}" for i in range(5_000)], "v600.07"),
+    ],
+)
+def test_a_taint_costs_one_look_up_however_many_tolerations_there_are(
+    operator: str, values: list[str], passing: str, carrier: str
+) -> None:
+    settings = Settings(annotation_bytes=1 << 20)
+    rules = [toleration("sla", operator, value) for value in values]
+    pod = a_pod(*rules) if carrier == "native" else a_pod(annotated_tolerations=rules)
+    taints = [[taint("sla", value), taint("sla", value, PREFER)] for value in (passing, "no", "!")]
+    nodes = some_nodes(*(node_json(f"n{i}", *each) for i, each in enumerate(taints)))
+    settings.budget.left = 2 * len(nodes)
+    question: Any = question_of(TaintToleration(settings), pod)
+    scorer: Any = scorer_of(TaintToleration(settings), pod)
+
+    assert [status is SUCCESS for status in question.filter_all(nodes)] == [True, False, False]
+    assert [score.value for score in scorer.score_all(nodes)] == [0, 1, 1]
+    assert settings.budget.left == 0

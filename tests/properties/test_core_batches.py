@@ -45,24 +45,59 @@ def test_a_batch_is_judged_as_one_by_one(
             assert question.score_all(nodes) == [question.score(node) for node in nodes]
 
 
-@EXAMPLES
-@given(
-    written=st.lists(core.tolerations(), max_size=6), tainted=st.lists(core.taints(), max_size=4)
+# Few keys and many values that are nearly the same: thresholds meet, and so do wildcards.
+NEARLY_ALIKE = st.fixed_dictionaries(
+    {},
+    optional={
+        "key": st.sampled_from(["", "sla", "kernel"]),
+        "operator": st.sampled_from(
+            ["", "Equal", "Exists", "Gt", "Lt", "SemverGt", "SemverLt", "SemverEq", "gt"]
+        ),
+        "value": st.sampled_from(["", "-1", "0", "1", "2", "v1", "01", "1.0", "1.0.0-a", "x"]),
+        "effect": st.sampled_from(["", "NoSchedule", "PreferNoSchedule", "NoExecute"]),
+        "expression": st.sampled_from(
+            ["", "taint.key == 'sla'", "int(taint.value) > 0", "taint.value", "false"]
+        ),
+    },
 )
-def test_looking_tolerations_up_by_key_is_asking_all_of_them(
-    written: list[JSON], tainted: list[JSON]
+
+
+THRESHOLDS = st.fixed_dictionaries(
+    {
+        "key": st.sampled_from(["sla", ""]),
+        "operator": st.sampled_from(["Gt", "Lt", "SemverGt", "SemverLt", "SemverEq"]),
+        "value": st.sampled_from(["-2", "-1", "0", "1", "2", "3", "1.0"]),
+    }
+)
+TAINTED = st.fixed_dictionaries({"key": st.just("sla"), "value": st.sampled_from("0123")})
+
+
+@settings(max_examples=500)
+@given(
+    written=st.lists(core.tolerations() | NEARLY_ALIKE, max_size=8)
+    | st.lists(THRESHOLDS, min_size=2, max_size=5),
+    tainted=st.lists(core.taints() | NEARLY_ALIKE, max_size=4) | st.lists(TAINTED, min_size=2),
+    gates=st.builds(FeatureGates, cel=..., comparison_operators=..., semver_operators=...),
+    split=st.integers(0, 8),
+)
+def test_looking_a_taint_up_is_asking_every_toleration(
+    written: list[JSON], tainted: list[JSON], gates: FeatureGates, split: int
 ) -> None:
-    tolerations = taints.compile_tolerations(
-        msgspec.convert(written, list[Toleration]), FeatureGates(), ProgramCache(), set()
-    )
+    rules = msgspec.convert(written, list[Toleration])
+    programs = ProgramCache()
+    parts = [
+        taints.compile_tolerations(each, gates, programs, set())
+        for each in (rules[:split], rules[split:])
+    ]
+    tolerations = parts[0].joined(parts[1])
     for taint in msgspec.convert([*tainted, {}], list[Taint]):
         noticed: Noticed = set()
         expected: Noticed = set()
-        assert tolerations.tolerates(taint, noticed) == any(
-            matcher.addresses(taint) and matcher.accepts(taint, expected)
-            for matcher in tolerations.matchers
-        )
-        assert noticed == expected
+        addressing = [each for each in tolerations.matchers if each.addresses(taint)]
+        accepted = [each.accepts(taint, expected) for each in addressing]
+        assert tolerations.tolerates(taint, noticed) == any(accepted)
+        assert tolerations.addresses(taint) == bool(addressing)
+        assert noticed == (set() if any(accepted) else expected)
 
 
 KINDS: list[tuple[str, Any, Any]] = [

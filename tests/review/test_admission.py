@@ -64,6 +64,27 @@ def test_no_name_is_an_empty_name() -> None:
     }
 
 
+def test_a_review_without_a_request_is_none() -> None:
+    with pytest.raises(BadRequestError, match="cannot be read: it has no request"):
+        request({**review({}), "request": None})
+
+
+def test_a_null_is_what_go_reads() -> None:
+    rule = {"key": "sla", "operator": "Gt", "value": None}
+    asked = review({"metadata": {"name": None}, "spec": {"tolerations": [rule, None]}})
+    asked["request"] |= {"namespace": None, "subResource": None, "name": None}
+    empty = review({"metadata": {}, "spec": {"tolerations": [{**rule, "value": ""}, {}]}})
+
+    assert asked_about(asked) == asked_about(empty)
+    assert "spec.tolerations[0].value" in asked_about(asked)
+
+
+def asked_about(document: JSON) -> list[str]:
+    found = admission.judged(request(document), Settings())
+    assert found is not None
+    return [error.field for error in found.report(lambda _: None).errors]
+
+
 @pytest.mark.parametrize(
     ("kind", "group", "label"),
     [("Pod", "", "Pod"), ("Pod", "example.com", "other"), ("x" * 999, "", "other")],

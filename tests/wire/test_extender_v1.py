@@ -5,14 +5,17 @@ import msgspec
 import pytest
 
 from extender.config.schema import Config
-from extender.errors import BadRequestError
-from extender.model.core_v1 import ObjectMeta, Pod
+from extender.errors import BadRequestError, RequestTooLargeError
+from extender.match.lru import CacheBudget
+from extender.model.core_v1 import Node, ObjectMeta, Pod, PodSpec
 from extender.verbs import filter as filter_verb
 from extender.verbs import preempt, prioritize
 from extender.verbs.context import Context
 from extender.verbs.profiles import Profiles
 from extender.wire import extender_v1 as wire
+from extender.wire import requests
 from extender.wire.extender_v1 import MetaVictims
+from extender.wire.known_nodes import KnownNodes
 from tests.serving import FixedSource
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -214,19 +217,9 @@ def error_of(body: bytes) -> str:
             id="a name without a list",
         ),
         pytest.param(
-            b'{"Pod":{},"NodeNames":["a",null]}',
-            "ExtenderArgs: Expected `str`, got `null` - at `$.NodeNames[1]`",
-            id="a null for a name",
-        ),
-        pytest.param(
             b'{"Pod":{},"Nodes":[]}',
             "ExtenderArgs: Expected `object | null`, got `array` - at `$.Nodes`",
             id="nodes without a NodeList",
-        ),
-        pytest.param(
-            b'{"Pod":{},"Nodes":{"items":[{},null]}}',
-            "ExtenderArgs: Nodes.items[1]: Expected `object`, got `null`",
-            id="a null for a node",
         ),
         pytest.param(
             b'{"Pod":{},"Nodes":{"items":[{},{"spec":{"taints":[{"value":1}]}}]}}',
@@ -440,3 +433,55 @@ def test_encode_preemption() -> None:
         b'{"NodeNameToMetaVictims":{"a":{"Pods":[{"UID":"u1"},{"UID":"u2"}],"NumPDBViolations":3}}}'
     )
     assert wire.encode_preemption({}) == b'{"NodeNameToMetaVictims":{}}'
+
+
+def test_a_null_for_a_name_or_a_node_is_an_empty_one_as_in_go() -> None:
+    named = wire.decode_filter_args(b'{"Pod":{},"NodeNames":["a",null]}')
+    whole = wire.decode_filter_args(
+        b'{"Pod":{},"Nodes":{"items":[{"metadata":{"name":null}},null]}}'
+    )
+
+    assert named.names == ("a", "")
+    assert (whole.names, whole.nodes[1]) == (["", ""], Node())
+    assert [bytes(raw) for raw in whole.raw] == [b'{"metadata":{"name":null}}', b"null"]
+
+
+def test_nulls_of_victims_are_read_as_go_reads_them() -> None:
+    args = wire.decode_preemption_args(
+        b'{"Pod":{"metadata":{"uid":null},"spec":{"schedulerName":null}},"NodeNameToMetaVictims":'
+        b'{"a":{"Pods":[{"UID":null},null],"NumPDBViolations":null},"b":null}}'
+    )
+    whole = wire.decode_preemption_args(
+        b'{"Pod":{},"NodeNameToVictims":{"a":{"Pods":[{"metadata":{"uid":null}},null,'
+        b'{"metadata":{"uid":"u","labels":{"x":null}}}],"NumPDBViolations":null}}}'
+    )
+
+    assert args.pod == Pod(ObjectMeta(), PodSpec())
+    assert args.victims == {"a": victims_of("", ""), "b": MetaVictims()}
+    assert whole.victims == {"a": victims_of("", "", "u")}
+
+
+KNOWN = KnownNodes(CacheBudget())
+
+
+def large(key: bytes, size: int) -> bytes:
+    pod = b'{"metadata":{"annotations":{"a":"%b"}}}' % (b"x" * (size - 37))
+    return b'{"%b":%b,"Nodes":null,"NodeNames":["a"]}' % (key, pod)
+
+
+@pytest.mark.parametrize("key", [b"Pod", b"pod"])
+def test_a_pod_that_no_api_server_would_take_is_refused_before_it_is_read(key: bytes) -> None:
+    most = wire.MAX_POD_BYTES
+
+    assert wire.decode_filter_args(large(key, most)).names == ("a",)
+    assert requests.read_filter_args(large(key, most), KNOWN).pod.metadata is not None
+    with pytest.raises(RequestTooLargeError, match="a pod of 4194305 bytes is larger than"):
+        requests.read_filter_args(large(key, most + 1), KNOWN)
+    with pytest.raises(RequestTooLargeError, match="a pod of 4194305 bytes is larger than"):
+        wire.decode_preemption_args(large(key, most + 1))
+
+
+def test_a_large_body_may_have_a_small_pod() -> None:
+    body = b'{"Pod":{},"NodeNames":["%b"]}' % (b"x" * wire.MAX_POD_BYTES)
+
+    assert len(wire.decode_filter_args(body).names[0]) == wire.MAX_POD_BYTES

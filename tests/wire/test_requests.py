@@ -4,7 +4,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from extender.match.lru import CacheBudget
+from extender.model.core_v1 import NodeSpec, ObjectMeta, Pod, PodSpec, Taint
 from extender.wire import extender_v1, requests
+from extender.wire.known_nodes import KnownNodes
 from tests.wire.bodies import BODY, NESTED, NODES, POD, WHOLE, knowing, mutated, outcome
 
 
@@ -77,3 +80,20 @@ def test_splitting_and_decoding_agree_on_any_body(bodies: list[bytes]) -> None:
     known = knowing()
     for body in bodies:
         assert outcome(body, known) == outcome(body, None)
+
+
+def test_a_null_in_the_pod_or_in_a_node_does_not_make_the_whole_body_read_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(extender_v1, "decode_filter_args")
+    pod = b'{"metadata":{"name":"p","uid":null},"spec":{"schedulerName":null}}'
+    node = b'{"metadata":{"name":"a","uid":null},"spec":{"taints":[{"key":"k","value":null}]}}'
+    named = b'{"Pod":%b,"Nodes":null,"NodeNames":["a"]}' % pod
+    whole = b'{"Pod":%b,"Nodes":{"metadata":{},"items":[%b]},"NodeNames":null}' % (pod, node)
+
+    one, other = (
+        requests.read_filter_args(body, KnownNodes(CacheBudget())) for body in (named, whole)
+    )
+    assert one.pod == other.pod == Pod(ObjectMeta("p"), PodSpec())
+    assert other.parsed is not None
+    assert other.parsed.new[0].spec == NodeSpec(taints=(Taint("k"),))

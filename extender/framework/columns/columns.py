@@ -6,7 +6,7 @@ says of the rows, which are many.
 
 from array import array
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from itertools import count
 from typing import Final
@@ -142,7 +142,7 @@ class Column:
         return code
 
 
-def samples(column: Column, codes: Iterable[int], facet: Facet) -> list[NodeInfo]:
+def samples(column: Column, codes: Iterable[int], facet: Facet) -> Sequence[NodeInfo]:
     """A node for each code, as a question with this facet may see it.
 
     Every code but that of an empty row has a node. It may be one of a while ago, with labels that
@@ -150,4 +150,4 @@ def samples(column: Column, codes: Iterable[int], facet: Facet) -> list[NodeInfo
     no node has it, must not see it.
     """
     nodes = [node for code in codes if (node := column.samples[code]) is not None]
-    return nodes if facet == column.facet else list(map(column.facet.seen, nodes))
+    return nodes if facet == column.facet else column.facet.seen(nodes)

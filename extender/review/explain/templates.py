@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from extender.errors import DocumentError, ManifestError
-from extender.model import documents
+from extender.model import documents, nulls
 from extender.model.core_v1 import ClaimSource, ObjectMeta, Pod, PodSpec, Toleration, Volume
 from extender.model.documents import Plain
 from extender.review import daemons
@@ -74,7 +74,7 @@ def _subject(origin: str, kind: str, document: dict[str, Plain], namespace: str)
     if not isinstance(written, dict):
         raise ManifestError(f"{where}: {'.'.join(TEMPLATES[kind])} is missing")
     try:
-        pod = msgspec.convert(documents.without_nulls(written), Pod)
+        pod = nulls.convert(documents.bounded(written), Pod)
     except (msgspec.ValidationError, DocumentError) as exc:
         raise ManifestError(f"{where}: {exc}") from exc
     is_pod = kind == "Pod"

@@ -159,8 +159,8 @@ class Breaking:
     def within(self, _labels: Container[str]) -> "Breaking":
         return self
 
-    def seen(self, node: NodeInfo) -> NodeInfo:
-        return node
+    def seen(self, nodes: Sequence[NodeInfo]) -> Sequence[NodeInfo]:
+        return nodes
 
     def column(self, nodes: Sequence[NodeInfo]) -> Sequence[Hashable]:
         self.looked += len(nodes)

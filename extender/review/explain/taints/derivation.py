@@ -102,8 +102,7 @@ def _outcome(taint: Taint, compiled: PodTolerations, settings: Settings) -> tupl
     """Whether the taint is tolerated, and by which carrier or why not."""
     noticed: Noticed = set()
     if taint.effect == PREFER_NO_SCHEDULE:
-        soft = compiled.joined.for_effects("", PREFER_NO_SCHEDULE)
-        if soft.tolerates(taint, noticed):
+        if compiled.joined.tolerates(taint, noticed):
             return True, "tolerated"
         return False, "not tolerated: lowers the score, refuses nobody"
     native = compiled.native.tolerates(taint, noticed)
