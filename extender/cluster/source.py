@@ -50,8 +50,17 @@ class ClusterSource(Protocol):
 
 
 @runtime_checkable
-class Watching(Protocol):
+class Changing(Protocol):
     """A source that learns of changes with a delay."""
+
+    async def changed(self, names: Collection[str], since: int, seconds: float) -> bool:
+        """Wait until one of these resources changes after a generation; returns whether one did."""
+        ...
+
+
+@runtime_checkable
+class Watching(Changing, Protocol):
+    """One that also knows who waits for a change, and can wake them."""
 
     @property
     def pending(self) -> PendingPods:
@@ -65,10 +74,6 @@ class Watching(Protocol):
 
     def snapshot(self) -> Snapshot:
         """The cluster as it is known now; NotSyncedError if it is not listed yet."""
-        ...
-
-    async def changed(self, names: Collection[str], since: int, seconds: float) -> bool:
-        """Wait until one of these resources changes after a generation; returns whether one did."""
         ...
 
     async def write_condition(self, key: Key, uid: str, condition: Condition) -> None:

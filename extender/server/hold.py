@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Final, Literal
 
-from extender.cluster.source import ClusterSource, Watching
+from extender.cluster.source import Changing, ClusterSource
 from extender.verbs.answer import Answer
 
 Result = Literal["passed", "refused", "skipped"]
@@ -19,6 +19,10 @@ Result = Literal["passed", "refused", "skipped"]
 # At most this share of the time goes into holding: calls are serial in the scheduling loop,
 # and pods that fit nowhere are asked about over and over.
 SHARE: Final = 0.05
+# A node that kube-scheduler knows and we do not is certain to come, and seldom. An Error would
+# cost the pod 1 to 2 s, because kube-scheduler never ends the back-off of an error early.
+NODE_SHARE: Final = 0.2
+NODE_FACTOR: Final = 4.0
 # What may be held in a row after a quiet time, in times of the limit of one hold.
 BURST: Final = 4.0
 # How long a pod waits for one in flight; a binding that takes longer has met with trouble.
@@ -28,8 +32,9 @@ IN_FLIGHT_SECONDS: Final = 1.0
 class Allowance:
     """The time that may go into holding, which grows as time passes."""
 
-    def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
+    def __init__(self, seconds: float, clock: Callable[[], float], share: float = SHARE) -> None:
         self.seconds = seconds
+        self._share = share
         self._clock = clock
         self._left = seconds * BURST
         self._at = clock()
@@ -37,7 +42,7 @@ class Allowance:
     def suffices(self) -> bool:
         """Whether there is enough for one hold."""
         now = self._clock()
-        self._left = min(self._left + (now - self._at) * SHARE, self.seconds * BURST)
+        self._left = min(self._left + (now - self._at) * self._share, self.seconds * BURST)
         self._at = now
         return self._left >= self.seconds
 
@@ -56,9 +61,10 @@ class RefusalHold:
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._source = source if isinstance(source, Watching) else None
+        self._source = source if isinstance(source, Changing) else None
         self._clock = clock
         self._news = Allowance(seconds, clock)
+        self._nodes = Allowance(seconds * NODE_FACTOR, clock, NODE_SHARE)
         self._in_flight = Allowance(IN_FLIGHT_SECONDS, clock)
 
     def decide(self, answer: Answer) -> Literal["hold", "skipped"] | None:
@@ -70,10 +76,15 @@ class RefusalHold:
             return None
         if not answer.unsettled and not answer.expects_news:
             return None
-        allowance = self._in_flight if answer.unsettled else self._news
+        allowance = self._allowance(answer)
         if self._source is None or not allowance.seconds:
             return None
         return "hold" if allowance.suffices() else "skipped"
+
+    def _allowance(self, answer: Answer) -> Allowance:
+        if answer.unsettled:
+            return self._in_flight
+        return self._nodes if answer.error else self._news
 
     async def hold(
         self, answer: Answer, judge: Callable[[], Answer]
@@ -82,11 +93,9 @@ class RefusalHold:
         decision = self.decide(answer)
         if self._source is None or decision != "hold" or answer.generation is None:
             return answer, "skipped" if decision else None
-        allowance = self._in_flight if answer.unsettled else self._news
+        allowance = self._allowance(answer)
         begun = self._clock()
-        # A node that kube-scheduler knows is certain to come, and an Error costs the pod a second.
-        is_certain = bool(answer.error) and not answer.unsettled
-        until = begun + allowance.seconds * (BURST if is_certain else 1.0)
+        until = begun + allowance.seconds
         while (left := until - self._clock()) > 0:
             if not await self._source.changed(answer.resources, answer.generation, left):
                 break

@@ -50,6 +50,8 @@ def body_of(*names: str, pod: JSON | None = None) -> bytes:
 
 
 BODY = body_of("plain")
+# Held: a node that kube-scheduler knows and we do not is about to come.
+HELD = body_of("gold", "new")
 DEFERRED = body_of("gold", pod=pod_json(annotated_tolerations=[{"expression": COSTLY}]))
 
 
@@ -190,7 +192,7 @@ async def test_what_comes_while_a_call_is_deferred_waits_for_it(
 async def test_what_comes_while_an_answer_is_held_waits_for_it() -> None:
     source = LateNews(PLAIN, REFUSING)
     async with served(PATIENT, source) as client, connected(client.scheduler) as connection:
-        await connection.send(whole("filter", body_of("gold")) + whole("filter", BODY))
+        await connection.send(whole("filter", HELD) + whole("filter", BODY))
         await source.awaited.wait()
         await connection.send(whole("prioritize", BODY))
         assert await counted(client, FILTERED) == 0
@@ -206,7 +208,7 @@ async def test_half_a_request_behind_a_held_one_has_all_its_time() -> None:
     config = replace(PATIENT, limits=Limits(body_timeout=0.05, head_timeout=0.05))
     second = whole("filter", BODY)
     async with served(config, source) as client, connected(client.scheduler) as connection:
-        await connection.send(whole("filter", body_of("gold")) + second[:-9])
+        await connection.send(whole("filter", HELD) + second[:-9])
         await source.awaited.wait()
         await connection.send(second[-9:])
         await asyncio.sleep(0.2)  # nobody reads it meanwhile, and that is none of its faults
@@ -716,7 +718,7 @@ async def test_a_connection_is_not_idle_while_its_answer_is_held(
     monkeypatch.setattr(server_connection, "KEEP_ALIVE_SECONDS", 0.02)
     source = LateNews(REFUSING)
     async with served(PATIENT, source) as client, connected(client.scheduler) as connection:
-        await connection.send(whole("filter", body_of("gold")))
+        await connection.send(whole("filter", HELD))
         await source.awaited.wait()
         await asyncio.sleep(0.1)
         source.arrives.set()
@@ -741,7 +743,7 @@ async def test_a_client_that_has_closed_its_half_gets_its_answers() -> None:
 async def test_a_client_that_has_closed_its_half_gets_a_held_answer() -> None:
     source = LateNews(REFUSING)
     async with served(PATIENT, source) as client, connected(client.scheduler) as connection:
-        await connection.send(whole("filter", body_of("gold")))
+        await connection.send(whole("filter", HELD))
         connection.writer.write_eof()
         await source.awaited.wait()
         source.arrives.set()
@@ -808,7 +810,7 @@ async def test_nothing_is_owed_to_a_client_that_disappears_while_its_answer_is_h
     source = LateNews(PLAIN, REFUSING)
     async with stoppable(PATIENT, source) as (client, stack):
         async with connected(client.scheduler) as connection:
-            await connection.send(whole("filter", body_of("gold")) + whole("filter", BODY))
+            await connection.send(whole("filter", HELD) + whole("filter", BODY))
             await source.awaited.wait()
             hang_up(connection)
         async with connected(client.scheduler) as other:
@@ -875,7 +877,7 @@ async def test_going_down_closes_what_is_idle_and_finishes_what_has_begun() -> N
         await assert_answers(idle)
         await sending.send(head("filter", f"Content-Length: {len(BODY)}", EXPECTING))
         await sending.begun()
-        await held.send(whole("filter", body_of("gold")))
+        await held.send(whole("filter", HELD))
         await source.awaited.wait()
         down = asyncio.create_task(stack.aclose())
         await eventually(lambda: unready(client))
@@ -906,7 +908,7 @@ async def test_going_down_the_first_of_many_answers_is_the_last(
         stoppable(PATIENT, source) as (client, stack),
         connected(client.scheduler) as busy,
     ):
-        await busy.send(whole("filter", body_of("gold")) + whole("filter", BODY) * 2)
+        await busy.send(whole("filter", HELD) + whole("filter", BODY) * 2)
         await source.awaited.wait()
         down = asyncio.create_task(stack.aclose())
         await eventually(lambda: unready(client))
@@ -968,7 +970,7 @@ async def test_a_client_that_disappears_over_tls_is_owed_nothing(
     source = LateNews(PLAIN, REFUSING)
     async with encrypted(tmp_path, PATIENT, source) as (client, tls):
         async with connected(client.scheduler, tls) as connection:
-            await connection.send(whole("filter", body_of("gold")))
+            await connection.send(whole("filter", HELD))
             await source.awaited.wait()
             hang_up(connection)
         source.arrives.set()

@@ -279,6 +279,7 @@ async def test_a_refusal_is_held_for_a_pod_that_leaves() -> None:
     async with running(*zoned(2, "ab"), config=PATIENT) as run:
         run.bind(spread_pod("p0"), "n0")
         await run.seen()
+        assert (await run.filter(spread_pod("p1"), ["n0"]))["NodeNames"] == []
         waiting = asyncio.create_task(run.filter(spread_pod("p1"), ["n0"]))
         await asyncio.sleep(0.005)
         run.api.delete("pods", "p0", "default")

@@ -65,6 +65,7 @@ async def test_a_claim_that_is_bound_while_its_pod_waits_is_seen(mode: str) -> N
     """The answer is held for it, so that no refusal is left behind."""
     async with running(*NODES, config=PATIENT) as run:
         await known(run, persistentvolumeclaims=UNBOUND)
+        assert (await asked(run, pod_with(claimed("c1")), mode))[0] == []
         waiting = asyncio.create_task(asked(run, pod_with(claimed("c1")), mode))
         await asyncio.sleep(0.005)
         run.api.put("persistentvolumes", volume(annotation=NEWER))
@@ -79,6 +80,7 @@ async def test_a_claim_that_is_made_for_the_pod_is_waited_for() -> None:
     async with running(*NODES) as run:
         missing = await asked(run, pod_with(EPHEMERAL))
     async with running(*NODES, config=PATIENT) as run:
+        assert await asked(run, pod_with(EPHEMERAL)) == missing
         waiting = asyncio.create_task(asked(run, pod_with(EPHEMERAL)))
         await asyncio.sleep(0.005)
         run.api.put("persistentvolumes", volume())
@@ -93,6 +95,7 @@ async def test_a_claim_that_is_made_for_the_pod_is_waited_for() -> None:
 async def test_a_volume_whose_annotation_changes_is_judged_anew() -> None:
     async with running(*NODES, config=PATIENT) as run:
         await known(run, persistentvolumes=volume(annotation=NEWER), persistentvolumeclaims=claim())
+        assert (await run.filter(pod_with(claimed("c1")), ["old"]))["NodeNames"] == []
         waiting = asyncio.create_task(run.filter(pod_with(claimed("c1")), ["old"]))
         await asyncio.sleep(0.005)
         run.api.put("persistentvolumes", volume())
