@@ -38,6 +38,8 @@ def to_document(config: Config) -> dict[str, Plain]:
         "explain": {"enabled": config.explain},
         "limits": {
             "requestBytes": config.limits.request_bytes,
+            "inFlightBytes": config.limits.in_flight_bytes,
+            "connections": config.limits.connections,
             "annotationBytes": config.limits.annotation_bytes,
             "cacheBytes": config.limits.cache_bytes,
             "bodyTimeout": _duration_text(config.limits.body_timeout),
