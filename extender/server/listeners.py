@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -15,11 +15,14 @@ from extender.config.schema import Address, Config
 from extender.errors import ConfigError
 from extender.match.lru import CacheBudget
 from extender.metrics import CacheCollector, Metrics
+from extender.server.accepting import Gate, Leave
 from extender.server.call_log import CallLog
 from extender.server.connection import KEEP_ALIVE_SECONDS, LINGER_SECONDS
 from extender.server.explain import ExplainDoor
+from extender.server.guarding import Guard, Guarded
 from extender.server.hold import RefusalHold
 from extender.server.ops import ops_app
+from extender.server.room import STRANGERS, Share
 from extender.server.scheduler import SchedulerDoor
 from extender.server.status import Callers, Readiness
 from extender.server.tls import ReloadingTLS
@@ -31,8 +34,10 @@ from extender.verbs.profiles import Profiles
 log = logging.getLogger("leeway.server")
 
 TLS_CHECK_SECONDS: Final = 1.0
-BACKLOG: Final = 128
 CLOSE_SECONDS: Final = 2.0
+# What a stranger's connection holds of a body that nobody reads. With the system's megabytes each
+# connection with TLS came to hold 0.5 MB.
+READ_BYTES: Final = 1 << 16
 KEPT_BYTES: Final = 4 << 20
 
 
@@ -65,6 +70,7 @@ class Server:
         budget = CacheBudget(config.limits.cache_bytes) if caches is None else caches
         metrics.registry.register(CacheCollector(source.cached))
         metrics.watch_caches(budget)
+        room = Share(config.limits.in_flight_bytes)
         callers = Callers()
         profiles = Profiles(config, timed_programs(budget, metrics))
         context = Context(source, profiles, refusals=config.refusals)
@@ -74,9 +80,9 @@ class Server:
             RefusalHold(source, config.catch_up),
             CallLog(profiles, metrics, callers),
             config.limits,
+            room,
         )
-        self._scheduler: asyncio.Server | None = None
-        self._runner: web.AppRunner | None = None
+        self._gates: dict[str, Gate] = {}
         # A thread of its own: what is to be admitted must not hold up what is to be placed.
         self._compiling = CelBudget(profiles.settings)
         self._admission = AdmissionDoor(
@@ -84,6 +90,9 @@ class Server:
         )
         readiness = Readiness({"cluster": self._check_cluster, "shutdown": self._check_shutdown})
         self._explain = ExplainDoor(config, source) if config.explain else None
+        self._guards = {
+            name: Guard(config.limits, room.part(STRANGERS)) for name in ("ops", "admission")
+        }
         self._ops = ops_app(
             readiness,
             registry=metrics.registry,
@@ -102,8 +111,10 @@ class Server:
             if self._explain is not None:
                 stack.enter_context(self._explain.running())
             await stack.enter_async_context(self._source.running())
+            stack.callback(self._close_gates)  # also where another listener cannot listen
             listening = await self._listen(stack)
-            for watching in (self._watch_tls(), self._door.watch_time()):
+            clocks = (each.watch_time() for each in (self._door, *self._guards.values()))
+            for watching in (self._watch_tls(), *clocks):
                 stack.callback(asyncio.create_task(watching).cancel)
             yield listening
             await self._drain()
@@ -111,47 +122,72 @@ class Server:
     async def _listen(self, stack: contextlib.AsyncExitStack) -> list[Listening]:
         """Open every listener."""
         listen = self._config.listen
-        ops = _runner(self._ops)
-        stack.push_async_callback(ops.cleanup)
         listening = [
-            await self._listen_to_scheduler(stack, listen.scheduler),
-            await _listen("ops", ops, listen.ops, None),
+            await self._listen_to("scheduler", self._door.connect, listen.scheduler, self._tls),
+            await self._serve("ops", self._ops, listen.ops, None, stack),
         ]
+        stack.callback(self._door.close)
         if listen.admission is not None:
-            self._runner = _runner(self._admission.app())
-            stack.push_async_callback(self._runner.cleanup)
-            listening.append(
-                await _listen("admission", self._runner, listen.admission, self._admission_tls)
-            )
+            app, tls = self._admission.app(), self._admission_tls
+            listening.append(await self._serve("admission", app, listen.admission, tls, stack))
         return listening
 
-    async def _listen_to_scheduler(
-        self, stack: contextlib.AsyncExitStack, address: Address
+    async def _serve(
+        self,
+        name: str,
+        app: web.Application,
+        address: Address,
+        tls: ReloadingTLS | None,
+        stack: contextlib.AsyncExitStack,
     ) -> Listening:
-        context = self._tls.context if self._tls else None
-        loop = asyncio.get_running_loop()
+        """Open a listener that aiohttp answers."""
+        guard = self._guards[name]
+        guard.watch(app)
+        runner = _runner(app)
+        stack.push_async_callback(runner.cleanup)
+        await runner.setup()
+
+        def visitor(leave: Leave) -> Guarded:
+            return Guarded(guard, runner.server(), leave)  # type: ignore[misc]  # it was set up
+
+        return await self._listen_to(name, visitor, address, tls)
+
+    async def _listen_to(
+        self,
+        name: str,
+        visitor: Callable[[Leave], asyncio.Protocol],
+        address: Address,
+        tls: ReloadingTLS | None,
+    ) -> Listening:
+        limits = self._config.limits
+        context = tls.context if tls else None
+        gate = self._gates[name] = Gate(
+            name,
+            visitor,
+            most=limits.connections // (2 if name == "scheduler" else STRANGERS),
+            limits=limits,
+            read_bytes=None if name == "scheduler" else READ_BYTES,
+            tls=context,
+        )
         try:
-            self._scheduler = await loop.create_server(
-                self._door.connect, address.host, address.port, ssl=context, backlog=BACKLOG
-            )
+            where = await gate.open(address)
         except OSError as exc:
-            raise _cannot_listen("scheduler", address, exc) from exc
-        stack.callback(self._door.close)
-        stack.callback(self._scheduler.close)  # also where another listener cannot listen
-        host, port = self._scheduler.sockets[0].getsockname()[:2]
-        return Listening("scheduler", Address(host, port), "https" if context else "http")
+            raise _cannot_listen(name, address, exc) from exc
+        return Listening(name, where, "https" if context else "http")
 
     async def _drain(self) -> None:
         self._admission.draining = True
-        if self._scheduler is not None:
-            self._scheduler.close()
+        for name in ("scheduler", "admission"):
+            if name in self._gates:
+                self._gates[name].close()
         self._door.drain()
-        if self._runner is not None:
-            for site in list(self._runner.sites):
-                await site.stop()
         seconds = self._config.limits.drain_timeout
         doors = self._door, self._admission
         await asyncio.gather(*(door.wait_idle(seconds) for door in doors))
+
+    def _close_gates(self) -> None:
+        for gate in self._gates.values():
+            gate.close()
 
     async def _watch_tls(self) -> None:
         while True:
@@ -190,6 +226,7 @@ def _connections() -> Mapping[str, Any]:
         "auto_decompress": False,  # a small body could unpack to gigabytes
         "keepalive_timeout": KEEP_ALIVE_SECONDS,
         "lingering_time": LINGER_SECONDS,
+        "read_bufsize": READ_BYTES,
     }
 
 
@@ -207,20 +244,6 @@ def _admission_tls(config: Config) -> ReloadingTLS | None:
         )
     # Who may call the scheduler's verbs says nothing about the API server.
     return ReloadingTLS(replace(files, client_ca_file=None))
-
-
-async def _listen(
-    name: str, runner: web.BaseRunner, address: Address, tls: ReloadingTLS | None
-) -> Listening:
-    await runner.setup()
-    context = tls.context if tls else None
-    site = web.TCPSite(runner, address.host, address.port, ssl_context=context)
-    try:
-        await site.start()
-    except OSError as exc:
-        raise _cannot_listen(name, address, exc) from exc
-    host, port = runner.addresses[0][:2]
-    return Listening(name, Address(host, port), "https" if context else "http")
 
 
 def _cannot_listen(name: str, address: Address, exc: OSError) -> ConfigError:

@@ -4,6 +4,7 @@ Whoever reaches a port can send bodies, a certificate or not, so what they hold 
 and bounded: docs/adr/0031. A body that does not fit is refused, and whoever sent it comes again.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from extender.config.schema import Limits
@@ -40,6 +41,34 @@ class Share:
         self.held -= count
         if self._all is not None:
             self._all.give_back(count)
+
+
+class Held:
+    """What one request holds of a share, until it is answered."""
+
+    __slots__ = ("_count", "_share")
+
+    def __init__(self, share: Share) -> None:
+        self._share = share
+        self._count = 0
+
+    def take(self, count: int) -> bool:
+        """Hold so many bytes more, if they fit."""
+        if not self._share.take(count):
+            return False
+        self._count += count
+        return True
+
+    def give_back(self) -> None:
+        """Let go of everything."""
+        self._share.give_back(self._count)
+        self._count = 0
+
+
+def stranger_limits(limits: Limits, most: int) -> Limits:
+    """The limits of a listener of strangers whose bodies are never larger than `most`."""
+    fits = limits.in_flight_bytes // STRANGERS
+    return replace(limits, request_bytes=min(limits.request_bytes, most, fits))
 
 
 def no_room(limits: Limits) -> NoRoomError:

@@ -276,7 +276,9 @@ reasons: loud
 noExecute: both
 catchUp: soon
 maxStaleness: -1s
-limits: {requestBytes: 0, inFlightBytes: 0, connections: 15, annotationBytes: many, bodyTimeout: 0s, drainTimeout: 5}
+limits:
+  {requestBytes: 0, inFlightBytes: 0, connections: 15, annotationBytes: many, bodyTimeout: 0s,
+  drainTimeout: 5}
 logging: {format: xml, verbosity: true}
 color: blue
 """
