@@ -1,6 +1,7 @@
 """A real server with all three listeners, and raw connections to each."""
 
 import contextlib
+import functools
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -54,10 +55,15 @@ class Listeners:
         return sum(found)
 
 
+@functools.cache
+def _authority() -> trustme.CA:
+    return trustme.CA()  # which takes a while
+
+
 @contextlib.asynccontextmanager
 async def listening(folder: Path, config: Config | None = None) -> AsyncIterator[Listeners]:
     """Serve in this process, with everything on that can be asked."""
-    authority = trustme.CA()
+    authority = _authority()
     config = replace(
         config or Config(),
         listen=replace(ANYWHERE, admission=ANYWHERE.scheduler),

@@ -77,8 +77,9 @@ class Guarded(asyncio.Protocol):
         """Hand on what came, unless it is too much."""
         if self._discards:
             return
+        unanswered = self._owed - self._in_body  # before what is refused
         if not self._is_last and (refusal := self._refusal_of(data)) is not None:
-            self._refuse(refusal)
+            self._refuse(refusal, says=not unanswered)
         else:
             self._inner.data_received(data)
 
@@ -122,8 +123,9 @@ class Guarded(asyncio.Protocol):
         self._header_bytes += len(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """One header."""
-        self._header_bytes += len(name) + len(value)
+        """One header. What comes behind the body is one, too, and part of its frames."""
+        if self._in_head:
+            self._header_bytes += len(name) + len(value)
 
     def on_headers_complete(self) -> None:
         """The head is there: an answer is owed."""
@@ -178,20 +180,20 @@ class Guarded(asyncio.Protocol):
         elif self._discards and now >= self._deadline:
             self._transport.close()
         elif self._in_head and not self._owed and not self._discards and now >= self._deadline:
-            self._refuse(late_head(self._guard.limits))
+            self._refuse(late_head(self._guard.limits), says=True)
         elif self._probes_at is not None and self._owed and now >= self._probes_at:
             self._probes_at = now + PROBE_SECONDS
             if self._parser.get_http_version() != "1.0":
                 self._transport.write(_CONTINUE)
 
-    def _refuse(self, refusal: Refusal) -> None:
+    def _refuse(self, refusal: Refusal, *, says: bool) -> None:
         """Say why, unless another answer has to go before it, and read no more."""
         self._discards = True
         transport = self._transport
         if transport is None:
             return
         self._detach()
-        if self._owed == int(self._in_body):
+        if says:
             text = refusal.sentence.encode() + b"\n"
             head = answer_head(refusal.status, TEXT, len(text), b"Connection: close\r\n")
             transport.write(head + text)
