@@ -111,7 +111,6 @@ class Server:
             if self._explain is not None:
                 stack.enter_context(self._explain.running())
             await stack.enter_async_context(self._source.running())
-            stack.callback(self._close_gates)  # also where another listener cannot listen
             listening = await self._listen(stack)
             clocks = (each.watch_time() for each in (self._door, *self._guards.values()))
             for watching in (self._watch_tls(), *clocks):
@@ -123,7 +122,9 @@ class Server:
         """Open every listener."""
         listen = self._config.listen
         listening = [
-            await self._listen_to("scheduler", self._door.connect, listen.scheduler, self._tls),
+            await self._listen_to(
+                "scheduler", self._door.connect, listen.scheduler, self._tls, stack
+            ),
             await self._serve("ops", self._ops, listen.ops, None, stack),
         ]
         stack.callback(self._door.close)
@@ -150,7 +151,7 @@ class Server:
         def visitor(leave: Leave) -> Guarded:
             return Guarded(guard, runner.server(), leave)  # type: ignore[misc]  # it was set up
 
-        return await self._listen_to(name, visitor, address, tls)
+        return await self._listen_to(name, visitor, address, tls, stack)
 
     async def _listen_to(
         self,
@@ -158,6 +159,7 @@ class Server:
         visitor: Callable[[Leave], asyncio.Protocol],
         address: Address,
         tls: ReloadingTLS | None,
+        stack: contextlib.AsyncExitStack,
     ) -> Listening:
         limits = self._config.limits
         context = tls.context if tls else None
@@ -173,6 +175,7 @@ class Server:
             where = await gate.open(address)
         except OSError as exc:
             raise _cannot_listen(name, address, exc) from exc
+        stack.callback(gate.close)  # also where another listener cannot listen
         return Listening(name, where, "https" if context else "http")
 
     async def _drain(self) -> None:
@@ -184,10 +187,6 @@ class Server:
         seconds = self._config.limits.drain_timeout
         doors = self._door, self._admission
         await asyncio.gather(*(door.wait_idle(seconds) for door in doors))
-
-    def _close_gates(self) -> None:
-        for gate in self._gates.values():
-            gate.close()
 
     async def _watch_tls(self) -> None:
         while True:
