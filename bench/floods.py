@@ -25,12 +25,13 @@ from typing import Any, Final
 from bench import lines, processes
 from bench.cluster import name_of
 from bench.processes import Child
+from extender.config.schema import Limits
 
 NODES: Final = 100
 QUIET_SECONDS: Final = 1.0
 ANSWER_SECONDS: Final = 12.0
 MIB: Final = 1 << 20
-# Beyond limits.inFlightBytes.
+# Beyond limits.inFlightBytes, and on a loaded machine.
 GROWTH_GOAL_MB: Final = 100.0
 WAIT_GOAL_MS: Final = 250.0
 
@@ -49,6 +50,7 @@ class Flood:
     start: bytes
     piece: bytes = b""
     pieces: int = 0
+    shakes_hands: bool = True  # where the listener speaks TLS
 
 
 def _post(path: str, header: str) -> bytes:
@@ -63,67 +65,37 @@ def _chunked(path: str) -> bytes:
     return _post(path, "Transfer-Encoding: chunked")
 
 
-def floods(scale: float = 1.0) -> list[Flood]:
-    """All of them; a scale below 1 has fewer clients."""
+def floods() -> list[Flood]:
+    """All of them."""
     # No JSON, so that nothing but the room for it is measured.
     filler = b"x" * (64 * 1024)
-    admission = "/admission/validate"
-    many = [
+    framed = b"10000\r\n" + filler + b"\r\n"
+    validate = "/admission/validate"
+    return [
         Flood("heads without an end, ops", OPS, 600, b"GET /livez HTTP/1.1\r\n", _LINE, 190),
         Flood("heads without an end, admission", ADMISSION, 300, b"GET / HTTP/1.1\r\n", _LINE, 190),
         Flood("heads without an end, scheduler", SCHEDULER, 600, b"GET / HTTP/1.1\r\n", _LINE, 190),
-        Flood("bodies of 16 MiB", ADMISSION, 60, _length(admission, 16 * MIB), filler, 256),
-        Flood("bodies of 8 MiB", ADMISSION, 60, _length(admission, 8 * MIB), filler, 128),
+        Flood("bodies of 16 MiB", ADMISSION, 60, _length(validate, 16 * MIB), filler, 256),
+        Flood("bodies of 8 MiB", ADMISSION, 60, _length(validate, 8 * MIB), filler, 128),
+        Flood("bodies of 8 MiB in chunks", ADMISSION, 60, _chunked(validate), framed, 128),
+        Flood("bodies of 100 MiB", SCHEDULER, 8, _length("/filter", 100 * MIB), filler, 1_600),
+        Flood("bodies of 100 MiB in chunks", SCHEDULER, 8, _chunked("/filter"), framed, 1_600),
         Flood(
-            "bodies of 8 MiB in chunks",
-            ADMISSION,
-            60,
-            _chunked(admission),
-            b"10000\r\n" + filler + b"\r\n",
-            128,
+            "chunks of two bytes", SCHEDULER, 8, _chunked("/filter"), b"2\r\n  \r\n" * 9_000, 400
         ),
-        Flood("bodies of 100 MB", SCHEDULER, 8, _length("/filter", 100 * MIB), filler, 1_600),
+        Flood("an endless extension", SCHEDULER, 20, _chunked("/filter") + b"1;", filler, 160),
         Flood(
-            "bodies of 100 MB in chunks",
-            SCHEDULER,
-            8,
-            _chunked("/filter"),
-            b"10000\r\n" + filler + b"\r\n",
-            1_600,
-        ),
-        Flood(
-            "chunks of two bytes",
-            SCHEDULER,
-            8,
-            _chunked("/filter"),
-            b"2\r\n  \r\n" * 9_000,
-            400,
-        ),
-        Flood(
-            "an endless chunk extension", SCHEDULER, 20, _chunked("/filter") + b"1;", filler, 160
-        ),
-        Flood(
-            "an endless chunk extension, admission",
+            "an endless extension, admission",
             ADMISSION,
             20,
-            _chunked(admission) + b"1;",
+            _chunked(validate) + b"1;",
             filler,
             160,
         ),
         Flood("bodies that nobody asked for, ops", OPS, 300, _length("/livez", MIB), filler, 16),
         Flood("connections that say nothing, ops", OPS, 1_500, b""),
         Flood("connections that say nothing, scheduler", SCHEDULER, 1_500, b""),
-    ]
-    return [
-        Flood(
-            each.name,
-            each.listener,
-            max(1, round(each.clients * scale)),
-            each.start,
-            each.piece,
-            each.pieces,
-        )
-        for each in many
+        Flood("handshakes that never end", ADMISSION, 400, b"", shakes_hands=False),
     ]
 
 
@@ -177,9 +149,8 @@ def measure(
     before = server.rss()
     reset_peak(server)
     neighbour.ask("look")
-    attack = Attack(
-        flood, server.addresses[flood.listener], tls if flood.listener == ADMISSION else None
-    )
+    encrypted = flood.listener == ADMISSION and flood.shakes_hands
+    attack = Attack(flood, server.addresses[flood.listener], tls if encrypted else None)
     answers = asyncio.run(attack.run())
     waits = neighbour.ask("look")
     peak = server.peak()
@@ -203,7 +174,6 @@ def reset_peak(server: Child) -> None:
 @contextlib.contextmanager
 def flooded(folder: Path, *flags: str) -> Iterator[tuple[Child, lines.Child, ssl.SSLContext]]:
     """`leeway serve` with all three listeners, its neighbour, and trust in its certificate."""
-    # Two sockets for each client, ours and none of the server's, which is another process.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     cluster, certs = folder / "nodes.json", folder / "certs"
@@ -241,15 +211,15 @@ def main() -> int:
     """Try every flood and print a table; 1 if a goal is missed."""
     parser = argparse.ArgumentParser(prog="python -m bench.floods", description=__doc__)
     parser.add_argument("--only", default="", help="floods whose name has this in it")
-    parser.add_argument("--in-flight", type=int, default=128, metavar="MIB")
     options = parser.parse_args()
+    print(text([]))
     with tempfile.TemporaryDirectory() as name, flooded(Path(name)) as (server, neighbour, tls):
         found = []
         for flood in floods():
             if options.only in flood.name:
                 found.append(measure(server, neighbour, flood, tls))
                 print(text(found[-1:]).splitlines()[-1], flush=True)
-    goal = options.in_flight + GROWTH_GOAL_MB
+    goal = Limits().in_flight_bytes / MIB + GROWTH_GOAL_MB
     good = all(each["grown"] <= goal and each["wait"] <= WAIT_GOAL_MS for each in found)
     print(f"goals: {goal:.0f} MB, {WAIT_GOAL_MS:.0f} ms: {'met' if good else 'missed'}")
     return 0 if good else 1

@@ -19,9 +19,11 @@ from extender.config.schema import Address, Limits
 
 log = logging.getLogger("leeway.server")
 
-BACKLOG: Final = 128
-# So many clients are let in in one turn of the event loop, so that others have theirs.
-AT_ONCE: Final = 16
+# More than one flood of clients in one turn: whom the system turns away comes again after a second.
+BACKLOG: Final = 1_024
+# So many clients are let in in one turn of the event loop, so that others have theirs: a TLS
+# handshake takes a millisecond, and 300 at once took 300.
+AT_ONCE: Final = 4
 # Where the system has no more sockets to give, it is not asked again at once.
 PAUSE_SECONDS: Final = 0.1
 

@@ -41,9 +41,7 @@ async def read(request: web.BaseRequest, limits: Limits) -> bytes:
                     raise too_large(limits)
                 body.write(chunk)
     except TimeoutError as exc:
-        raise RequestTimeoutError(
-            f"the body did not arrive within limits.bodyTimeout of {limits.body_timeout:g} s"
-        ) from exc
+        raise late(limits) from exc
     except (web.RequestPayloadError, ConnectionError) as exc:
         raise BadRequestError(f"the body broke off: {exc}") from exc
     return body.getvalue()
@@ -63,4 +61,11 @@ def too_large(limits: Limits) -> RequestTooLargeError:
     """The fault of a body over the limit."""
     return RequestTooLargeError(
         f"the body is larger than limits.requestBytes of {limits.request_bytes}"
+    )
+
+
+def late(limits: Limits) -> RequestTimeoutError:
+    """The fault of a body that takes too long."""
+    return RequestTimeoutError(
+        f"the body did not arrive within limits.bodyTimeout of {limits.body_timeout:g} s"
     )

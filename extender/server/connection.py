@@ -16,7 +16,6 @@ import httptools
 from msgspec import Struct
 
 from extender.config.schema import Limits
-from extender.errors import RequestTimeoutError
 from extender.server import bodies, room
 from extender.server.accepting import Leave
 from extender.server.arriving import ArrivingBody
@@ -39,6 +38,8 @@ from extender.wire.node_stream import Body, NodeStreamReader
 KEEP_ALIVE_SECONDS: Final = 120.0
 # How long what is left of a refused request is read and thrown away, so that the answer arrives.
 LINGER_SECONDS: Final = 2.0
+# And how much of it; a client that sends more has to read in between.
+LINGER_BYTES: Final = 1 << 20
 # How late a time-out may be noticed.
 TIME_CHECK_SECONDS: Final = 0.1
 # From here on a body is more than it is well to walk through twice.
@@ -132,6 +133,7 @@ class Connection(asyncio.Protocol):
         self._reading: Request | None = None  # whose head is there and whose body is not
         self._owed = 0
         self._discards = False  # nothing more is read on this connection
+        self._discarded = 0
         self._half_closed = False
         self._writes = True
         self._stuck_until = 0.0
@@ -153,6 +155,7 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Take what came, and answer what is complete."""
         if self._discards:
+            self._discard(len(data))
             return
         if self._reading is None:
             self._head_bytes += len(data)
@@ -465,9 +468,7 @@ class Connection(asyncio.Protocol):
         if self._discards:
             self.close()
         elif self._waits_for is Wait.BODY:
-            within = f"within limits.bodyTimeout of {limits.body_timeout:g} s"
-            late = RequestTimeoutError(f"the body did not arrive {within}")
-            self._refuse_reading(refusal_of(late))
+            self._refuse_reading(refusal_of(bodies.late(limits)))
         elif self._waits_for is Wait.HEAD:
             self._spoil(late_head(limits))
         elif not self.is_busy:
@@ -486,6 +487,11 @@ class Connection(asyncio.Protocol):
             transport.write_eof()
         else:
             transport.close()
+
+    def _discard(self, count: int) -> None:
+        self._discarded += count
+        if self._discarded > LINGER_BYTES and self._transport is not None:
+            self._transport.pause_reading()
 
     def _write(self, pieces: Sequence[bytes]) -> None:
         if self._transport is not None and not self._transport.is_closing():

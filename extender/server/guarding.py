@@ -14,7 +14,7 @@ from aiohttp.typedefs import Handler
 from extender.config.schema import Limits
 from extender.server.accepting import Leave
 from extender.server.bodies import HELD
-from extender.server.connection import LINGER_SECONDS, TIME_CHECK_SECONDS
+from extender.server.connection import LINGER_BYTES, LINGER_SECONDS, TIME_CHECK_SECONDS
 from extender.server.heads import (
     LONG_FRAMES,
     LONG_HEAD,
@@ -51,6 +51,7 @@ class Guarded(asyncio.Protocol):
         self._owed = 0  # requests whose heads are here and whose answers are not
         self._is_last = False  # nothing that comes behind is another request
         self._discards = False
+        self._discarded = 0
         self._probes_at: float | None = None
         self._stuck_until: float | None = None
         self._deadline = 0.0
@@ -76,6 +77,9 @@ class Guarded(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Hand on what came, unless it is too much."""
         if self._discards:
+            self._discarded += len(data)
+            if self._discarded > LINGER_BYTES and self._transport is not None:
+                self._transport.pause_reading()
             return
         unanswered = self._owed - self._in_body  # before what is refused
         if not self._is_last and (refusal := self._refusal_of(data)) is not None:
@@ -89,7 +93,7 @@ class Guarded(asyncio.Protocol):
         is_encrypted = transport is None or transport.get_extra_info("sslcontext") is not None
         # Over TLS nobody can close one half only.
         if is_encrypted or self._in_body or self._discards or not self._owed:
-            return bool(self._inner.eof_received())
+            return False
         self._probes_at = self._time() + PROBE_SECONDS
         return True
 

@@ -3,26 +3,20 @@
 import asyncio
 import contextlib
 import logging
-import os
-from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final
-
-from aiohttp import web
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Final
 
 from extender.cluster.source import ClusterSource
-from extender.config.schema import Address, Config
+from extender.config.schema import Config
 from extender.errors import ConfigError
 from extender.match.lru import CacheBudget
 from extender.metrics import CacheCollector, Metrics
-from extender.server.accepting import Gate, Leave
 from extender.server.call_log import CallLog
-from extender.server.connection import KEEP_ALIVE_SECONDS, LINGER_SECONDS
+from extender.server.entrances import Entrances, Listening
 from extender.server.explain import ExplainDoor
-from extender.server.guarding import Guard, Guarded
 from extender.server.hold import RefusalHold
 from extender.server.ops import ops_app
-from extender.server.room import STRANGERS, Share
 from extender.server.scheduler import SchedulerDoor
 from extender.server.status import Callers, Readiness
 from extender.server.tls import ReloadingTLS
@@ -34,23 +28,7 @@ from extender.verbs.profiles import Profiles
 log = logging.getLogger("leeway.server")
 
 TLS_CHECK_SECONDS: Final = 1.0
-CLOSE_SECONDS: Final = 2.0
-# What a stranger's connection holds of a body that nobody reads. With the system's megabytes each
-# connection with TLS came to hold 0.5 MB.
-READ_BYTES: Final = 1 << 16
 KEPT_BYTES: Final = 4 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Listening:
-    """A listener that listens, and where."""
-
-    name: str
-    address: Address
-    scheme: str
-
-    def __str__(self) -> str:
-        return f"{self.name} listening on {self.address} ({self.scheme})"
 
 
 class Server:
@@ -70,7 +48,7 @@ class Server:
         budget = CacheBudget(config.limits.cache_bytes) if caches is None else caches
         metrics.registry.register(CacheCollector(source.cached))
         metrics.watch_caches(budget)
-        room = Share(config.limits.in_flight_bytes)
+        self._entrances = Entrances(config.limits)
         callers = Callers()
         profiles = Profiles(config, timed_programs(budget, metrics))
         context = Context(source, profiles, refusals=config.refusals)
@@ -80,9 +58,8 @@ class Server:
             RefusalHold(source, config.catch_up),
             CallLog(profiles, metrics, callers),
             config.limits,
-            room,
+            self._entrances.room,
         )
-        self._gates: dict[str, Gate] = {}
         # A thread of its own: what is to be admitted must not hold up what is to be placed.
         self._compiling = CelBudget(profiles.settings)
         self._admission = AdmissionDoor(
@@ -90,9 +67,6 @@ class Server:
         )
         readiness = Readiness({"cluster": self._check_cluster, "shutdown": self._check_shutdown})
         self._explain = ExplainDoor(config, source) if config.explain else None
-        self._guards = {
-            name: Guard(config.limits, room.part(STRANGERS)) for name in ("ops", "admission")
-        }
         self._ops = ops_app(
             readiness,
             registry=metrics.registry,
@@ -111,78 +85,30 @@ class Server:
             if self._explain is not None:
                 stack.enter_context(self._explain.running())
             await stack.enter_async_context(self._source.running())
-            listening = await self._listen(stack)
-            clocks = (each.watch_time() for each in (self._door, *self._guards.values()))
+            stack.callback(self._door.close)
+            await stack.enter_async_context(self._entrances.closing())
+            listening = await self._listen()
+            clocks = (self._door.watch_time(), *self._entrances.watch_time())
             for watching in (self._watch_tls(), *clocks):
                 stack.callback(asyncio.create_task(watching).cancel)
             yield listening
             await self._drain()
 
-    async def _listen(self, stack: contextlib.AsyncExitStack) -> list[Listening]:
+    async def _listen(self) -> list[Listening]:
         """Open every listener."""
-        listen = self._config.listen
+        listen, entrances = self._config.listen, self._entrances
         listening = [
-            await self._listen_to(
-                "scheduler", self._door.connect, listen.scheduler, self._tls, stack
-            ),
-            await self._serve("ops", self._ops, listen.ops, None, stack),
+            await entrances.open("scheduler", self._door.connect, listen.scheduler, self._tls),
+            await entrances.serve("ops", self._ops, listen.ops, None),
         ]
-        stack.callback(self._door.close)
         if listen.admission is not None:
             app, tls = self._admission.app(), self._admission_tls
-            listening.append(await self._serve("admission", app, listen.admission, tls, stack))
+            listening.append(await entrances.serve("admission", app, listen.admission, tls))
         return listening
-
-    async def _serve(
-        self,
-        name: str,
-        app: web.Application,
-        address: Address,
-        tls: ReloadingTLS | None,
-        stack: contextlib.AsyncExitStack,
-    ) -> Listening:
-        """Open a listener that aiohttp answers."""
-        guard = self._guards[name]
-        guard.watch(app)
-        runner = _runner(app)
-        stack.push_async_callback(runner.cleanup)
-        await runner.setup()
-
-        def visitor(leave: Leave) -> Guarded:
-            return Guarded(guard, runner.server(), leave)  # type: ignore[misc]  # it was set up
-
-        return await self._listen_to(name, visitor, address, tls, stack)
-
-    async def _listen_to(
-        self,
-        name: str,
-        visitor: Callable[[Leave], asyncio.Protocol],
-        address: Address,
-        tls: ReloadingTLS | None,
-        stack: contextlib.AsyncExitStack,
-    ) -> Listening:
-        limits = self._config.limits
-        context = tls.context if tls else None
-        gate = self._gates[name] = Gate(
-            name,
-            visitor,
-            most=limits.connections // (2 if name == "scheduler" else STRANGERS),
-            limits=limits,
-            read_bytes=None if name == "scheduler" else READ_BYTES,
-            tls=context,
-        )
-        try:
-            where = await gate.open(address)
-        except OSError as exc:
-            raise _cannot_listen(name, address, exc) from exc
-        stack.callback(gate.close)  # also where another listener cannot listen
-        return Listening(name, where, "https" if context else "http")
 
     async def _drain(self) -> None:
         self._admission.draining = True
-        for name in ("scheduler", "admission"):
-            if name in self._gates:
-                self._gates[name].close()
+        self._entrances.close("scheduler", "admission")
         self._door.drain()
         seconds = self._config.limits.drain_timeout
         doors = self._door, self._admission
@@ -213,22 +139,6 @@ def _keep_freed_memory() -> None:
     bytearray(KEPT_BYTES)
 
 
-def _runner(app: web.Application) -> web.AppRunner:
-    return web.AppRunner(
-        app, handle_signals=False, shutdown_timeout=CLOSE_SECONDS, **_connections()
-    )
-
-
-def _connections() -> Mapping[str, Any]:
-    return {
-        "access_log": None,
-        "auto_decompress": False,  # a small body could unpack to gigabytes
-        "keepalive_timeout": KEEP_ALIVE_SECONDS,
-        "lingering_time": LINGER_SECONDS,
-        "read_bufsize": READ_BYTES,
-    }
-
-
 def _admission_tls(config: Config) -> ReloadingTLS | None:
     """The certificate of the admission listener: its own, or the scheduler listener's."""
     if config.listen.admission is None:
@@ -243,8 +153,3 @@ def _admission_tls(config: Config) -> ReloadingTLS | None:
         )
     # Who may call the scheduler's verbs says nothing about the API server.
     return ReloadingTLS(replace(files, client_ca_file=None))
-
-
-def _cannot_listen(name: str, address: Address, exc: OSError) -> ConfigError:
-    why = os.strerror(exc.errno or 0)
-    return ConfigError([f"listen.{name}: cannot listen on {address}: {why}"])

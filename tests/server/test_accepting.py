@@ -82,18 +82,18 @@ async def test_who_is_at_work_stays_and_somebody_new_is_sent_away(
         for connection in standing:
             await connection.send(head("filter", f"Content-Length: {len(body)}", EXPECTING))
             await connection.begun()
+        replies = []
         for _ in range(3):
             async with listeners.connected("scheduler") as newcomer:
-                reply = await newcomer.reply()
+                replies.append(await newcomer.reply())
                 assert await newcomer.closed()
         for connection in standing:
             await connection.send(body)
             assert (await connection.reply()).status == 200
 
-    assert (reply.status, reply.headers["retry-after"]) == (503, "1")
-    assert reply.body == (
-        b"this listener's part of limits.connections is in use: come again later\n"
-    )
+    sentence = b"this listener's part of limits.connections is in use: come again later\n"
+    for reply in replies:
+        assert (reply.status, reply.headers["retry-after"], reply.body) == (503, "1", sentence)
     said = "scheduler listener: all of its 8 connections are in use"
     assert [record.getMessage() for record in caplog.records].count(said) == 1
 

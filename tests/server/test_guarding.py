@@ -356,3 +356,17 @@ async def test_a_client_that_never_takes_its_answers_is_given_up(
             connection.writer.transport.pause_reading()  # type: ignore[attr-defined]
             with pytest.raises(ConnectionError):
                 await forever(connection, asked)
+
+
+@pytest.mark.parametrize("name", ["scheduler", "ops"])
+async def test_of_what_is_refused_no_more_is_read_than_the_answer_needs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client is stopped, and hung up on: it does not get to send all it wants to."""
+    monkeypatch.setattr("extender.server.connection.LINGER_SECONDS", 0.2)
+    monkeypatch.setattr(guarding, "LINGER_SECONDS", 0.2)
+    async with listening(tmp_path) as listeners, listeners.connected(name) as connection:
+        await connection.send(b"nonsense\r\n\r\n")
+        assert (await connection.reply()).status == 400
+        with pytest.raises(ConnectionError):
+            await forever(connection, b"x" * (1 << 20))
