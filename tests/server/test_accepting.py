@@ -10,10 +10,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import trustme
 
 from extender.config.schema import Address, Config, Limits
 from extender.server.accepting import Gate, Leave
-from tests.admitting import review
+from extender.server.tls import ReloadingTLS
+from tests.admitting import certificate, review
 from tests.builders import pod_json
 from tests.listening import LISTENERS, POSTED, Listeners, listening
 from tests.serving import EXPECTING, Connection, connected, eventually, head, names_request, whole
@@ -176,6 +178,20 @@ class Echo(asyncio.Protocol):
     def abort(self) -> None:
         assert self.transport is not None
         self.transport.abort()
+
+
+async def test_a_handshake_that_fails_leaves_its_place(tmp_path: Path) -> None:
+    tls = ReloadingTLS(certificate(tmp_path, trustme.CA()))
+    gate = Gate("test", Echo, most=9, limits=Limits(head_timeout=0.05), tls=tls.context)
+    where = await gate.open(Address("127.0.0.1", 0))
+    try:
+        async with connected(f"http://{where}") as silent, connected(f"http://{where}") as wrong:
+            await eventually_guests(gate, 2)
+            await wrong.send(b"GET / HTTP/1.1\r\n\r\n")
+            await eventually_guests(gate, 0)
+            assert await silent.closed()
+    finally:
+        gate.close()
 
 
 async def test_every_address_of_a_name_is_listened_on() -> None:

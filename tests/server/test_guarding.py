@@ -13,7 +13,10 @@ import uvloop
 from aiohttp import web
 
 from extender.config.schema import Config, Limits
+from extender.server import connection as server_connection
 from extender.server import guarding
+from extender.server.connection import Connection as SchedulerConnection
+from extender.server.guarding import Guarded
 from extender.server.heads import MAX_HEAD_BYTES
 from tests.admitting import review
 from tests.builders import node_json, pod_json
@@ -258,18 +261,24 @@ async def test_a_long_wait_of_a_half_closed_client_is_told_to_go_on(
     assert answer.endswith(b"at last")
 
 
+def noted_losses(monkeypatch: pytest.MonkeyPatch, kind: type[asyncio.Protocol]) -> list[object]:
+    """The connections of a kind that were lost, from now on."""
+    lost: list[object] = []
+    connection_lost = kind.connection_lost
+
+    def noted(protocol: asyncio.Protocol, exc: Exception | None) -> None:
+        lost.append(protocol)
+        connection_lost(protocol, exc)
+
+    monkeypatch.setattr(kind, "connection_lost", noted)
+    return lost
+
+
 async def test_a_client_that_is_gone_is_not_taken_for_one_that_closed_a_half(
     slow: tuple[asyncio.Event, asyncio.Event], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guarding, "PROBE_SECONDS", 0.01)
-    lost: list[guarding.Guarded] = []
-    connection_lost = guarding.Guarded.connection_lost
-
-    def noted(guarded: guarding.Guarded, exc: Exception | None) -> None:
-        lost.append(guarded)
-        connection_lost(guarded, exc)
-
-    monkeypatch.setattr(guarding.Guarded, "connection_lost", noted)
+    lost = noted_losses(monkeypatch, Guarded)
     asked, go_on = slow
     async with served() as client:
         async with connected(client.ops) as connection:
@@ -342,31 +351,45 @@ async def forever(connection: Connection, data: bytes) -> None:
 
 @pytest.mark.parametrize("name", ["scheduler", "ops"])
 async def test_a_client_that_never_takes_its_answers_is_given_up(
-    name: str,
+    name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = Config(limits=Limits(body_timeout=0.1))
-    # Refused names are in every answer.
-    body = msgspec.json.encode(
-        names_request(pod_json(), *(f"n-{each:04}" for each in range(5_000)))
-    )
+    config = Config(limits=Limits(body_timeout=0.3))
+    # Its answer has a reason for each of the names.
+    names = [f"n-{each:05}" for each in range(20_000)]
+    body = msgspec.json.encode(names_request(pod_json(), "plain", *names))
     asked = {"scheduler": whole("filter", body), "ops": LIVEZ.replace(b"livez", b"metrics")}[name]
+    lost = noted_losses(monkeypatch, Guarded if name == "ops" else SchedulerConnection)
     async with served(config, FixedSource(node_json("plain"))) as client:
         url = {"scheduler": client.scheduler, "ops": client.ops}[name]
         async with connected(url) as connection:
             connection.writer.transport.pause_reading()  # type: ignore[attr-defined]
-            with pytest.raises(ConnectionError):
-                await forever(connection, asked)
+            connection.writer.write(asked * (2_000 if name == "ops" else 20))
+
+            async def is_lost() -> bool:
+                return bool(lost)
+
+            await eventually(is_lost)
 
 
 @pytest.mark.parametrize("name", ["scheduler", "ops"])
 async def test_of_what_is_refused_no_more_is_read_than_the_answer_needs(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The client is stopped, and hung up on: it does not get to send all it wants to."""
-    monkeypatch.setattr("extender.server.connection.LINGER_SECONDS", 0.2)
-    monkeypatch.setattr(guarding, "LINGER_SECONDS", 0.2)
+    kind = Guarded if name == "ops" else SchedulerConnection
+    read: list[int] = []
+    data_received = kind.data_received
+
+    def counted(protocol: Guarded | SchedulerConnection, data: bytes) -> None:
+        read.append(len(data))
+        data_received(protocol, data)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(kind, "data_received", counted)
+    monkeypatch.setattr(server_connection, "LINGER_SECONDS", 0.3)
+    monkeypatch.setattr(guarding, "LINGER_SECONDS", 0.3)
     async with listening(tmp_path) as listeners, listeners.connected(name) as connection:
         await connection.send(b"nonsense\r\n\r\n")
         assert (await connection.reply()).status == 400
         with pytest.raises(ConnectionError):
             await forever(connection, b"x" * (1 << 20))
+
+    assert sum(read) < 2 * server_connection.LINGER_BYTES
