@@ -25,6 +25,10 @@ class RequestTimeoutError(LeewayError):
     """The body did not arrive within `limits.bodyTimeout`: HTTP 408."""
 
 
+class NoRoomError(LeewayError):
+    """The bodies of others use up `limits.inFlightBytes`: HTTP 503."""
+
+
 class NotSyncedError(LeewayError):
     """The cluster is not listed yet, so requests with node names cannot be answered."""
 

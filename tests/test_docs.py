@@ -33,6 +33,7 @@ from extender.server.call_log import CallLog
 from extender.server.explain import ExplainDoor
 from extender.server.hold import RefusalHold
 from extender.server.ops import ops_app
+from extender.server.room import Share
 from extender.server.scheduler import SchedulerDoor
 from extender.server.status import Callers, Readiness
 from extender.server.webhook import AdmissionDoor
@@ -108,6 +109,7 @@ def doors() -> tuple[SchedulerDoor, web.Application, web.Application]:
         RefusalHold(source, 0.05),
         CallLog(profiles, Metrics(registry), callers),
         Limits(),
+        Share(1),
     )
     admission = AdmissionDoor(
         profiles.settings,

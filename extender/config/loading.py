@@ -25,6 +25,9 @@ KIND: Final = "ExtenderConfiguration"
 
 _FILE_BYTES: Final = 1 << 20
 _MAX_BYTES: Final = 1 << 40
+# Each listener has a share of them: a quarter of fewer would be one or two.
+_MIN_CONNECTIONS: Final = 16
+_MAX_CONNECTIONS: Final = 1_000_000
 _MAX_WEIGHT: Final = 100
 _MAX_NUDGES: Final = 1_000
 _DEFAULT_LISTEN: Final = Listen()
@@ -235,9 +238,18 @@ def _weights(profile: Reader) -> Mapping[str, int]:
 
 def _limits(section: Reader) -> Limits:
     default = Limits()
+    request_bytes = section.value(
+        "requestBytes", default.request_bytes, reading.integer(1, _MAX_BYTES)
+    )
     limits = Limits(
-        request_bytes=section.value(
-            "requestBytes", default.request_bytes, reading.integer(1, _MAX_BYTES)
+        request_bytes=request_bytes,
+        in_flight_bytes=section.value(
+            "inFlightBytes",
+            max(default.in_flight_bytes, request_bytes),
+            reading.integer(1, _MAX_BYTES),
+        ),
+        connections=section.value(
+            "connections", default.connections, reading.integer(_MIN_CONNECTIONS, _MAX_CONNECTIONS)
         ),
         annotation_bytes=section.value(
             "annotationBytes", default.annotation_bytes, reading.integer(1, _MAX_BYTES)
@@ -250,6 +262,12 @@ def _limits(section: Reader) -> Limits:
         drain_timeout=section.value("drainTimeout", default.drain_timeout, reading.duration),
     )
     section.finish()
+    if limits.in_flight_bytes < request_bytes:
+        section.problem(
+            "inFlightBytes",
+            f"must be at least requestBytes of {request_bytes}: a request of that size would never"
+            " be read",
+        )
     return limits
 
 

@@ -1,7 +1,7 @@
 """Prints the effective configuration as an equivalent file."""
 
 from extender.config.loading import API_VERSION, KIND
-from extender.config.schema import Config, ProfileConfig, TLSFiles
+from extender.config.schema import Config, Limits, ProfileConfig, TLSFiles
 from extender.match.gates import ATTRIBUTE_OF
 from extender.model.documents import Plain
 from extender.plugins import DEFAULT_WEIGHTS
@@ -37,15 +37,21 @@ def to_document(config: Config) -> dict[str, Plain]:
             else {"maxStaleness": _duration_text(config.max_staleness)}
         ),
         "explain": {"enabled": config.explain},
-        "limits": {
-            "requestBytes": config.limits.request_bytes,
-            "annotationBytes": config.limits.annotation_bytes,
-            "cacheBytes": config.limits.cache_bytes,
-            "bodyTimeout": _duration_text(config.limits.body_timeout),
-            "headTimeout": _duration_text(config.limits.head_timeout),
-            "drainTimeout": _duration_text(config.limits.drain_timeout),
-        },
+        "limits": _limits_document(config.limits),
         "logging": {"format": config.logging.format, "verbosity": config.logging.verbosity},
+    }
+
+
+def _limits_document(limits: Limits) -> Plain:
+    return {
+        "requestBytes": limits.request_bytes,
+        "inFlightBytes": limits.in_flight_bytes,
+        "connections": limits.connections,
+        "annotationBytes": limits.annotation_bytes,
+        "cacheBytes": limits.cache_bytes,
+        "bodyTimeout": _duration_text(limits.body_timeout),
+        "headTimeout": _duration_text(limits.head_timeout),
+        "drainTimeout": _duration_text(limits.drain_timeout),
     }
 
 

@@ -47,6 +47,8 @@ class Limits:
     """Limits on the work for untrusted input."""
 
     request_bytes: int = 134_217_728
+    in_flight_bytes: int = 134_217_728  # of all bodies together; at least request_bytes
+    connections: int = 1_024  # of all listeners together
     annotation_bytes: int = 262_144
     cache_bytes: int = 67_108_864
     body_timeout: float = 20.0

@@ -4,6 +4,8 @@ It has no time-out for a body, and its own size limit comes after it has unpacke
 """
 
 import asyncio
+from io import BytesIO
+from typing import Final
 
 from aiohttp import hdrs, web
 
@@ -14,6 +16,10 @@ from extender.errors import (
     RequestTooLargeError,
     UnsupportedEncodingError,
 )
+from extender.server import room
+
+# What a request holds of the room for bodies.
+HELD: Final = web.RequestKey("held", room.Held)
 
 
 async def read(request: web.BaseRequest, limits: Limits) -> bytes:
@@ -22,22 +28,23 @@ async def read(request: web.BaseRequest, limits: Limits) -> bytes:
         _refuse_encoding(request)
     if (request.content_length or 0) > limits.request_bytes:
         raise too_large(limits)
-    chunks: list[bytes] = []
-    left = limits.request_bytes
+    held = request[HELD]
+    if not held.take(request.content_length or 0):
+        raise room.no_room(limits)
+    body = BytesIO()
     try:
         async with asyncio.timeout(limits.body_timeout):
             while chunk := await request.content.readany():
-                left -= len(chunk)
-                if left < 0:
+                if request.content_length is None and not held.take(len(chunk)):
+                    raise room.no_room(limits)
+                if body.tell() + len(chunk) > limits.request_bytes:
                     raise too_large(limits)
-                chunks.append(chunk)
+                body.write(chunk)
     except TimeoutError as exc:
-        raise RequestTimeoutError(
-            f"the body did not arrive within limits.bodyTimeout of {limits.body_timeout:g} s"
-        ) from exc
+        raise late(limits) from exc
     except (web.RequestPayloadError, ConnectionError) as exc:
         raise BadRequestError(f"the body broke off: {exc}") from exc
-    return b"".join(chunks)
+    return body.getvalue()
 
 
 def _refuse_encoding(request: web.BaseRequest) -> None:
@@ -54,4 +61,11 @@ def too_large(limits: Limits) -> RequestTooLargeError:
     """The fault of a body over the limit."""
     return RequestTooLargeError(
         f"the body is larger than limits.requestBytes of {limits.request_bytes}"
+    )
+
+
+def late(limits: Limits) -> RequestTimeoutError:
+    """The fault of a body that takes too long."""
+    return RequestTimeoutError(
+        f"the body did not arrive within limits.bodyTimeout of {limits.body_timeout:g} s"
     )

@@ -7,11 +7,8 @@ on in a task, and what the client sends meanwhile waits. docs/adr/0027 has the f
 
 import asyncio
 import enum
-import time
 from collections import deque
 from collections.abc import Sequence
-from email.utils import formatdate
-from functools import lru_cache
 from http import HTTPStatus
 from typing import Final, Protocol
 
@@ -19,28 +16,36 @@ import httptools
 from msgspec import Struct
 
 from extender.config.schema import Limits
-from extender.errors import (
-    BadRequestError,
-    LeewayError,
-    RequestTimeoutError,
-    UnsupportedEncodingError,
-)
-from extender.server import bodies
+from extender.server import bodies, room
+from extender.server.accepting import Leave
+from extender.server.arriving import ArrivingBody
 from extender.server.call_log import Peer
+from extender.server.heads import (
+    LONG_FRAMES,
+    LONG_HEAD,
+    MAX_HEAD_BYTES,
+    TEXT,
+    Head,
+    answer_head,
+    late_head,
+    not_http,
+)
 from extender.server.refusal import Refusal, refusal_of
+from extender.server.room import Share
 from extender.wire.node_stream import Body, NodeStreamReader
 
 # kube-scheduler keeps an idle connection for 90 s; whoever closes first must not be us.
 KEEP_ALIVE_SECONDS: Final = 120.0
 # How long what is left of a refused request is read and thrown away, so that the answer arrives.
 LINGER_SECONDS: Final = 2.0
-MAX_HEAD_BYTES: Final = 16_384
+# And how much of it; a client that sends more has to read in between.
+LINGER_BYTES: Final = 1 << 20
+# How late a time-out may be noticed.
+TIME_CHECK_SECONDS: Final = 0.1
 # From here on a body is more than it is well to walk through twice.
 LARGE_BODY: Final = 1 << 20
 
-_HEAD: Final = b"HTTP/1.1 %d %b\r\nContent-Type: %b\r\nContent-Length: %d\r\nDate: %b\r\n%b\r\n"
 _JSON: Final = b"application/json"
-_TEXT: Final = b"text/plain; charset=utf-8"
 _CLOSE: Final = b"Connection: close\r\n"
 _KEEP: Final = b"Connection: keep-alive\r\n"
 
@@ -53,11 +58,10 @@ class Wait(enum.Enum):
     BODY = "body"
 
 
-_LONG_HEAD: Final = Refusal(
-    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, f"the head is larger than {MAX_HEAD_BYTES} bytes"
-)
+_BROKE_OFF: Final = Refusal(HTTPStatus.BAD_REQUEST, "the body broke off: the client closed")
 _NO_UPGRADE: Final = Refusal(HTTPStatus.BAD_REQUEST, "this is HTTP/1.1, and no other protocol")
-_OLD: Final = Refusal(HTTPStatus.BAD_REQUEST, "the request is not HTTP: only 1.0 and 1.1 are read")
+
+_NONE: Final = ArrivingBody()  # before its head is there, and once it is whole
 
 
 class Request(Struct, gc=False):
@@ -69,6 +73,7 @@ class Request(Struct, gc=False):
     http_1_0: bool = False
     user_agent: bytes = b""
     body: Body = b""
+    held: int = 0  # so many bytes of the room for bodies
     refusal: Refusal | None = None
 
 
@@ -76,6 +81,7 @@ class Door(Protocol):
     """Who answers the requests of a connection."""
 
     limits: Limits
+    room: Share
     draining: bool
 
     def refusal_of(self, method: bytes, path: str) -> Refusal | None:
@@ -114,21 +120,26 @@ class Door(Protocol):
 class Connection(asyncio.Protocol):
     """Reads requests one after the other, and writes their answers in this order."""
 
-    def __init__(self, door: Door, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, door: Door, loop: asyncio.AbstractEventLoop, leave: Leave) -> None:
         self._door = door
+        self._leave = leave
         self._loop = loop
         self._parser = httptools.HttpRequestParser(self)
         self._transport: asyncio.Transport | None = None
         self.peer = Peer()
         self._queue: deque[Request] = deque()  # requests that have arrived
-        self._task: asyncio.Task[None] | None = None  # answers the request that was first
+        self._answering: Request | None = None  # the request that was first
+        self._task: asyncio.Task[None] | None = None  # answers it
         self._reading: Request | None = None  # whose head is there and whose body is not
         self._owed = 0
         self._discards = False  # nothing more is read on this connection
+        self._discarded = 0
         self._half_closed = False
         self._writes = True
+        self._stuck_until = 0.0
         self._waits_for = Wait.REQUEST
-        self._deadline = loop.time() + KEEP_ALIVE_SECONDS
+        self._since = loop.time()
+        self._deadline = self._since + KEEP_ALIVE_SECONDS
         self._head_bytes = 0
         self.on_message_begin()
         self._in_head = False
@@ -144,27 +155,33 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Take what came, and answer what is complete."""
         if self._discards:
+            self._discard(len(data))
             return
         if self._reading is None:
             self._head_bytes += len(data)
-        elif self._reader is not None:
+        elif self._body.reader is not None:
             data = self._take_large(data)
+        reading, size = self._reading, self._body.size
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self._queue[-1].refusal = _NO_UPGRADE  # the parser ends the request before it tells
             self._discards = True
         except httptools.HttpParserError as exc:
-            self._spoil(HTTPStatus.BAD_REQUEST, f"the request is not HTTP: {str(exc)[:100]}")
+            self._spoil(not_http(exc))
         if self._in_head and self._head_bytes > MAX_HEAD_BYTES:
-            self._spoil(_LONG_HEAD.status, _LONG_HEAD.sentence)
+            self._spoil(LONG_HEAD)
+        if reading is not None and reading is self._reading:
+            frame_bytes = len(data) - (self._body.size - size)
+            if not self._body.is_framed_well(frame_bytes):
+                self._refuse_reading(LONG_FRAMES)
         self._advance()
 
     def eof_received(self) -> bool:
         """The client sends no more. It still gets what it has asked for."""
         self._half_closed = True
         if self._reading is not None:
-            self._refuse_reading(BadRequestError("the body broke off: the client closed"))
+            self._refuse_reading(_BROKE_OFF)
         self._discards = True
         self._advance()
         # Over TLS nobody can close one half only.
@@ -172,6 +189,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, _exc: Exception | None) -> None:
         """The client is gone."""
+        self._leave()
         self._discards = True
         self._transport = None
         self._forget()
@@ -180,6 +198,7 @@ class Connection(asyncio.Protocol):
     def pause_writing(self) -> None:
         """The client does not take its answers: do nothing more for it, and take no more."""
         self._writes = False
+        self._stuck_until = self._loop.time() + self._door.limits.body_timeout
         if self._transport is not None:
             self._transport.pause_reading()
 
@@ -194,38 +213,17 @@ class Connection(asyncio.Protocol):
     def on_message_begin(self) -> None:
         """The first bytes of a request are there."""
         self._in_head = True
-        self._url = b""
-        self._has_body = False
-        self._length = 0
-        self._encoding = b""
-        self._expect = b""
-        self._user_agent = b""
-        self._chunks: list[bytes] = []
-        self._size = 0
-        self._header_bytes = 0
-        self._reader: NodeStreamReader | None = None
+        self._head = Head()
+        self._body = _NONE
 
     def on_url(self, url: bytes) -> None:
         """A part of the first line."""
-        self._url += url
+        self._head.url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """One header; few of them matter."""
-        self._header_bytes += len(name) + len(value)
-        match name.lower():
-            case b"content-length":
-                self._length = int(value)
-                self._has_body = self._length > 0
-            case b"transfer-encoding":
-                self._has_body = True
-            case b"content-encoding":
-                self._encoding += b"," + value
-            case b"expect":
-                self._expect = value
-            case b"user-agent":
-                self._user_agent = value
-            case _:
-                pass
+        """One header. What comes behind the body is one, too, and does not matter."""
+        if self._in_head:
+            self._head.add(name, value)
 
     def on_headers_complete(self) -> None:
         """The head is there: a request has begun, and may be refused already."""
@@ -233,46 +231,53 @@ class Connection(asyncio.Protocol):
         if self._discards:
             return
         method = self._parser.get_method()
-        path = self._url.partition(b"?")[0].decode(errors="replace")
+        head = self._head
+        path = head.url.partition(b"?")[0].decode(errors="replace")
         version = self._parser.get_http_version()
         self._reading = request = Request(
             method,
             path,
             http_1_0=version == "1.0",
-            user_agent=self._user_agent,
+            user_agent=head.user_agent,
         )
         self._begin()
-        request.refusal = self._door.refusal_of(method, path) or self._refusal_of_head(version)
+        request.refusal = (
+            self._door.refusal_of(method, path)
+            or head.refusal(version, self._door.limits)
+            or self._refusal_to_hold(request, head.length)
+        )
         if request.refusal is not None:
-            if self._has_body:
+            if head.has_body:
                 self._complete(request)
                 self._discards = True  # what is left of the body is not another request
             return
-        if self._length >= LARGE_BODY:
-            self._reader = self._door.node_stream()
-        if self._expect and not self._queue and self._task is None:
+        reader = self._door.node_stream() if head.length >= LARGE_BODY else None
+        self._body = ArrivingBody(is_chunked=head.is_chunked, reader=reader)
+        if head.expect and not self._queue and self._task is None:
             self._write((b"HTTP/1.1 100 Continue\r\n\r\n",))
 
     def on_body(self, body: bytes) -> None:
         """A part of the body."""
-        if self._reading is None:
+        request, arriving = self._reading, self._body
+        if request is None:
             return
-        self._size += len(body)
-        if self._size > self._door.limits.request_bytes:
-            self._refuse_reading(bodies.too_large(self._door.limits))
-        elif self._reader is not None:
-            self._reader.feed(body)
+        if arriving.size + len(body) > self._door.limits.request_bytes:
+            self._refuse_reading(refusal_of(bodies.too_large(self._door.limits)))
+        elif arriving.is_chunked and (refusal := self._refusal_to_hold(request, len(body))):
+            self._refuse_reading(refusal)
         else:
-            self._chunks.append(body)
+            arriving.feed(body)
+            if arriving.is_chunked and not arriving.is_framed_well():
+                self._refuse_reading(LONG_FRAMES)
 
     def _take_large(self, data: bytes) -> bytes:
         """Take what belongs to a large body of known length; the rest is the parser's again.
 
         The parser would copy every byte of it: 1 ms of the 5 that ten megabytes take.
         """
-        left = self._length - self._size
+        left = self._head.length - self._body.size
         self.on_body(data if len(data) <= left else data[:left])
-        if self._size == self._length:
+        if self._body.size == self._head.length:
             keep_alive = self._parser.should_keep_alive()
             self._parser = httptools.HttpRequestParser(self)  # the old one waits for the body
             self._complete_reading(keep_alive=keep_alive)
@@ -287,15 +292,9 @@ class Connection(asyncio.Protocol):
         request = self._reading
         if request is None:
             return
-        chunks = self._chunks
-        if self._reader is not None:
-            request.body = self._reader.end()
-        else:
-            request.body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        request.body = self._body.end()
         request.keep_alive = keep_alive
         self._complete(request)
-        self._chunks = []
-        self._reader = None
 
     # How requests are answered.
 
@@ -303,6 +302,11 @@ class Connection(asyncio.Protocol):
     def is_busy(self) -> bool:
         """Whether a request has begun that is not answered yet."""
         return self._reading is not None or self._task is not None or bool(self._queue)
+
+    @property
+    def waits_since(self) -> float | None:
+        """Since when it has waited for its client to ask something; None: it is at work."""
+        return None if self.is_busy else self._since
 
     def send(
         self,
@@ -321,10 +325,9 @@ class Connection(asyncio.Protocol):
             headers += _CLOSE
         elif request.http_1_0:
             headers += _KEEP
-        size, date = sum(map(len, pieces)), _date(int(time.time()))
-        phrase = status.phrase.encode() if status is not HTTPStatus.OK else b"OK"
-        head = _HEAD % (status, phrase, content_type, size, date, headers)
+        head = answer_head(status, content_type, sum(map(len, pieces)), headers)
         self._write((head,) if request.method == b"HEAD" else (head, *pieces))
+        self._give_back(request)
         self._finish()
         if not keeps:
             self._linger()
@@ -336,13 +339,15 @@ class Connection(asyncio.Protocol):
             request,
             (text,),
             status=refusal.status,
-            content_type=_TEXT,
+            content_type=TEXT,
             headers=refusal.headers,
         )
 
     def finish_task(self) -> None:
         """The task has answered: whatever came meanwhile has its turn."""
         self._task = None
+        if self._answering is not None:
+            self._give_back(self._answering)  # also if the task broke
         self._resume_reading()
         self._advance()
 
@@ -351,6 +356,11 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.close()
 
+    def abort(self) -> None:
+        """Hang up at once."""
+        if self._transport is not None:
+            self._transport.abort()
+
     def _advance(self) -> None:
         """Answer requests that have arrived, as long as nobody has to wait."""
         while self._queue and self._task is None and self._writes and self._transport is not None:
@@ -358,6 +368,7 @@ class Connection(asyncio.Protocol):
             if request.refusal is not None:
                 self._door.refuse(self, request, request.refusal)
                 continue
+            self._answering = request
             self._task = self._door.answer(self, request)
             if self._task is not None:
                 self._transport.pause_reading()
@@ -379,42 +390,42 @@ class Connection(asyncio.Protocol):
             self._door.finish()
 
     def _forget(self) -> None:
+        for request in (*self._queue, self._reading):
+            if request is not None:
+                self._give_back(request)
         self._queue.clear()
         self._reading = None
+        self._body = _NONE
         while self._owed:
             self._finish()
 
     def _complete(self, request: Request) -> None:
         self._reading = None
+        self._body = _NONE
         self._queue.append(request)
 
-    def _refusal_of_head(self, version: str) -> Refusal | None:
-        if version not in ("1.1", "1.0"):
-            return _OLD
-        if self._header_bytes + len(self._url) > MAX_HEAD_BYTES:
-            return _LONG_HEAD
-        if self._expect and self._expect.lower() != b"100-continue":
-            return Refusal(HTTPStatus.EXPECTATION_FAILED, "only 100-continue can be expected")
-        encodings = [part.strip() for part in self._encoding.lower().split(b",")]
-        encoding = b",".join(filter(None, encodings)).decode(errors="replace")
-        if encoding not in ("", "identity"):
-            return refusal_of(
-                UnsupportedEncodingError(
-                    f"Content-Encoding {encoding[:64]!r} is not supported: send the body as it is"
-                )
-            )
-        if self._length > self._door.limits.request_bytes:
-            return refusal_of(bodies.too_large(self._door.limits))
+    def _refusal_to_hold(self, request: Request, count: int) -> Refusal | None:
+        """Hold room for so many bytes, or say that there is none."""
+        if not self._door.room.take(count):
+            return refusal_of(room.no_room(self._door.limits))
+        request.held += count
         return None
 
-    def _refuse_reading(self, fault: LeewayError) -> None:
+    def _give_back(self, request: Request) -> None:
+        """It has its answer, or gets none: its body is let go, and not only counted as if."""
+        self._door.room.give_back(request.held)
+        request.held = 0
+        request.body = b""
+
+    def _refuse_reading(self, refusal: Refusal) -> None:
         """Refuse the request whose body is arriving."""
         if self._reading is not None:
-            self._reading.refusal = refusal_of(fault)
+            self._reading.refusal = refusal
+            self._give_back(self._reading)
             self._complete(self._reading)
             self._discards = True
 
-    def _spoil(self, status: HTTPStatus, sentence: str) -> None:
+    def _spoil(self, refusal: Refusal) -> None:
         """What arrives is no request: say so, and read no more."""
         if self._discards:
             return
@@ -422,7 +433,7 @@ class Connection(asyncio.Protocol):
         if self._reading is None:
             self._reading = Request()
             self._begin()
-        self._reading.refusal = Refusal(status, sentence)
+        self._reading.refusal = refusal
         self._complete(self._reading)
         self._discards = True
 
@@ -444,21 +455,22 @@ class Connection(asyncio.Protocol):
         else:
             self._waits_for, seconds = Wait.REQUEST, KEEP_ALIVE_SECONDS
         if self._waits_for is not before or self._waits_for is Wait.REQUEST:
-            self._deadline = self._loop.time() + seconds
+            self._since = self._loop.time()
+            self._deadline = self._since + seconds
 
     def check_time(self, now: float) -> None:
         """Give up on a client that is late."""
+        if not self._writes and now >= self._stuck_until:
+            self.abort()  # closing would wait for the client to read
         if now < self._deadline:
             return
         limits = self._door.limits
         if self._discards:
             self.close()
         elif self._waits_for is Wait.BODY:
-            within = f"within limits.bodyTimeout of {limits.body_timeout:g} s"
-            self._refuse_reading(RequestTimeoutError(f"the body did not arrive {within}"))
+            self._refuse_reading(refusal_of(bodies.late(limits)))
         elif self._waits_for is Wait.HEAD:
-            within = f"within limits.headTimeout of {limits.head_timeout:g} s"
-            self._spoil(HTTPStatus.REQUEST_TIMEOUT, f"the head did not arrive {within}")
+            self._spoil(late_head(limits))
         elif not self.is_busy:
             self.close()
         self._advance()
@@ -476,11 +488,11 @@ class Connection(asyncio.Protocol):
         else:
             transport.close()
 
+    def _discard(self, count: int) -> None:
+        self._discarded += count
+        if self._discarded > LINGER_BYTES and self._transport is not None:
+            self._transport.pause_reading()
+
     def _write(self, pieces: Sequence[bytes]) -> None:
         if self._transport is not None and not self._transport.is_closing():
             self._transport.writelines(pieces)
-
-
-@lru_cache(maxsize=1)
-def _date(second: int) -> bytes:
-    return formatdate(second, usegmt=True).encode()

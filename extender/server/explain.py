@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Iterator
-from dataclasses import replace
 from http import HTTPStatus
 from time import perf_counter
 from typing import Final
@@ -48,6 +47,7 @@ from extender.review.explain.schema import Explanation
 from extender.review.explain.templates import Subject
 from extender.server import bodies, reply
 from extender.server.refusal import STATUS_OF_FAULT
+from extender.server.room import stranger_limits
 from extender.verbs.cel_budget import CelBudget
 from extender.verbs.profiles import Profiles
 
@@ -92,9 +92,7 @@ class ExplainDoor:
         self._source = source
         self._profiles = Profiles(config, ProgramCache(CacheBudget(_CACHE_BYTES)))
         self._cel = CelBudget(self._profiles.settings)
-        self._limits = replace(
-            config.limits, request_bytes=min(config.limits.request_bytes, MAX_BYTES)
-        )
+        self._limits = stranger_limits(config.limits, MAX_BYTES)
         self._turn = asyncio.Lock()
         self._waiting = 0
 

@@ -3,20 +3,17 @@
 import asyncio
 import contextlib
 import logging
-import os
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final
-
-from aiohttp import web
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Final
 
 from extender.cluster.source import ClusterSource, Watching
-from extender.config.schema import Address, Config
+from extender.config.schema import Config
 from extender.errors import ConfigError
 from extender.match.lru import CacheBudget
 from extender.metrics import CacheCollector, Metrics
 from extender.server.call_log import CallLog
-from extender.server.connection import KEEP_ALIVE_SECONDS, LINGER_SECONDS
+from extender.server.entrances import Entrances, Listening
 from extender.server.explain import ExplainDoor
 from extender.server.hold import RefusalHold
 from extender.server.nudges import Nudges
@@ -32,21 +29,7 @@ from extender.verbs.profiles import Profiles
 log = logging.getLogger("leeway.server")
 
 TLS_CHECK_SECONDS: Final = 1.0
-BACKLOG: Final = 128
-CLOSE_SECONDS: Final = 2.0
 KEPT_BYTES: Final = 4 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Listening:
-    """A listener that listens, and where."""
-
-    name: str
-    address: Address
-    scheme: str
-
-    def __str__(self) -> str:
-        return f"{self.name} listening on {self.address} ({self.scheme})"
 
 
 class Server:
@@ -66,6 +49,7 @@ class Server:
         budget = CacheBudget(config.limits.cache_bytes) if caches is None else caches
         metrics.registry.register(CacheCollector(source.cached))
         metrics.watch_caches(budget)
+        self._entrances = Entrances(config.limits)
         callers = Callers()
         profiles = Profiles(config, timed_programs(budget, metrics))
         context = Context(source, profiles, refusals=config.refusals)
@@ -75,9 +59,8 @@ class Server:
             RefusalHold(source, config.catch_up),
             CallLog(profiles, metrics, callers),
             config.limits,
+            self._entrances.room,
         )
-        self._scheduler: asyncio.Server | None = None
-        self._runner: web.AppRunner | None = None
         # A thread of its own: what is to be admitted must not hold up what is to be placed.
         self._compiling = CelBudget(profiles.settings)
         self._admission = AdmissionDoor(
@@ -103,55 +86,32 @@ class Server:
             if self._explain is not None:
                 stack.enter_context(self._explain.running())
             await stack.enter_async_context(self._source.running())
-            listening = await self._listen(stack)
-            tasks = [self._watch_tls(), self._door.watch_time()]
+            stack.callback(self._door.close)
+            await stack.enter_async_context(self._entrances.closing())
+            listening = await self._listen()
+            tasks = [self._watch_tls(), self._door.watch_time(), *self._entrances.watch_time()]
             tasks += [self._nudges.run()] if self._nudges else []
             for task in tasks:
                 stack.callback(asyncio.create_task(task).cancel)
             yield listening
             await self._drain()
 
-    async def _listen(self, stack: contextlib.AsyncExitStack) -> list[Listening]:
+    async def _listen(self) -> list[Listening]:
         """Open every listener."""
-        listen = self._config.listen
-        ops = _runner(self._ops)
-        stack.push_async_callback(ops.cleanup)
+        listen, entrances = self._config.listen, self._entrances
         listening = [
-            await self._listen_to_scheduler(stack, listen.scheduler),
-            await _listen("ops", ops, listen.ops, None),
+            await entrances.open("scheduler", self._door.connect, listen.scheduler, self._tls),
+            await entrances.serve("ops", self._ops, listen.ops, None),
         ]
         if listen.admission is not None:
-            self._runner = _runner(self._admission.app())
-            stack.push_async_callback(self._runner.cleanup)
-            listening.append(
-                await _listen("admission", self._runner, listen.admission, self._admission_tls)
-            )
+            app, tls = self._admission.app(), self._admission_tls
+            listening.append(await entrances.serve("admission", app, listen.admission, tls))
         return listening
-
-    async def _listen_to_scheduler(
-        self, stack: contextlib.AsyncExitStack, address: Address
-    ) -> Listening:
-        context = self._tls.context if self._tls else None
-        loop = asyncio.get_running_loop()
-        try:
-            self._scheduler = await loop.create_server(
-                self._door.connect, address.host, address.port, ssl=context, backlog=BACKLOG
-            )
-        except OSError as exc:
-            raise _cannot_listen("scheduler", address, exc) from exc
-        stack.callback(self._door.close)
-        stack.callback(self._scheduler.close)  # also where another listener cannot listen
-        host, port = self._scheduler.sockets[0].getsockname()[:2]
-        return Listening("scheduler", Address(host, port), "https" if context else "http")
 
     async def _drain(self) -> None:
         self._admission.draining = True
-        if self._scheduler is not None:
-            self._scheduler.close()
+        self._entrances.close("scheduler", "admission")
         self._door.drain()
-        if self._runner is not None:
-            for site in list(self._runner.sites):
-                await site.stop()
         seconds = self._config.limits.drain_timeout
         doors = self._door, self._admission
         await asyncio.gather(*(door.wait_idle(seconds) for door in doors))
@@ -201,25 +161,6 @@ def _keep_freed_memory() -> None:
     bytearray(KEPT_BYTES)
 
 
-def _runner(app: web.Application) -> web.AppRunner:
-    return web.AppRunner(
-        app,
-        handle_signals=False,
-        handler_cancellation=True,  # who has gone needs no answer
-        shutdown_timeout=CLOSE_SECONDS,
-        **_connections(),
-    )
-
-
-def _connections() -> Mapping[str, Any]:
-    return {
-        "access_log": None,
-        "auto_decompress": False,  # a small body could unpack to gigabytes
-        "keepalive_timeout": KEEP_ALIVE_SECONDS,
-        "lingering_time": LINGER_SECONDS,
-    }
-
-
 def _admission_tls(config: Config) -> ReloadingTLS | None:
     """The certificate of the admission listener: its own, or the scheduler listener's."""
     if config.listen.admission is None:
@@ -234,22 +175,3 @@ def _admission_tls(config: Config) -> ReloadingTLS | None:
         )
     # Who may call the scheduler's verbs says nothing about the API server.
     return ReloadingTLS(replace(files, client_ca_file=None))
-
-
-async def _listen(
-    name: str, runner: web.BaseRunner, address: Address, tls: ReloadingTLS | None
-) -> Listening:
-    await runner.setup()
-    context = tls.context if tls else None
-    site = web.TCPSite(runner, address.host, address.port, ssl_context=context)
-    try:
-        await site.start()
-    except OSError as exc:
-        raise _cannot_listen(name, address, exc) from exc
-    host, port = runner.addresses[0][:2]
-    return Listening(name, Address(host, port), "https" if context else "http")
-
-
-def _cannot_listen(name: str, address: Address, exc: OSError) -> ConfigError:
-    why = os.strerror(exc.errno or 0)
-    return ConfigError([f"listen.{name}: cannot listen on {address}: {why}"])

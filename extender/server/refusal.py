@@ -8,6 +8,7 @@ from msgspec import Struct
 from extender.errors import (
     BadRequestError,
     LeewayError,
+    NoRoomError,
     RequestTimeoutError,
     RequestTooLargeError,
     UnsupportedEncodingError,
@@ -18,7 +19,11 @@ STATUS_OF_FAULT: Final[dict[type[LeewayError], HTTPStatus]] = {
     RequestTimeoutError: HTTPStatus.REQUEST_TIMEOUT,
     RequestTooLargeError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     UnsupportedEncodingError: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    NoRoomError: HTTPStatus.SERVICE_UNAVAILABLE,
 }
+# Seconds; most bodies are held for milliseconds.
+RETRY_AFTER: Final = 1
+_LATER: Final = b"Retry-After: %d\r\n" % RETRY_AFTER
 
 
 class Refusal(Struct, frozen=True, gc=False):
@@ -31,4 +36,6 @@ class Refusal(Struct, frozen=True, gc=False):
 
 def refusal_of(fault: LeewayError) -> Refusal:
     """A fault of the client as an answer."""
-    return Refusal(STATUS_OF_FAULT[type(fault)], str(fault))
+    status = STATUS_OF_FAULT[type(fault)]
+    later = _LATER if status is HTTPStatus.SERVICE_UNAVAILABLE else b""
+    return Refusal(status, str(fault), later)

@@ -4,9 +4,10 @@ from collections.abc import Awaitable
 from http import HTTPStatus
 from typing import TypeVar
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from extender.server.drain import Owed
+from extender.server.refusal import RETRY_AFTER
 
 R = TypeVar("R", bound=web.StreamResponse)
 
@@ -26,6 +27,8 @@ async def owed(door: Owed, answer: Awaitable[R]) -> R:
 def refusal(request: web.BaseRequest, status: HTTPStatus, sentence: str) -> web.Response:
     """An answer that is no answer: a status and one sentence."""
     response = web.Response(status=status, text=sentence + "\n")
+    if status is HTTPStatus.SERVICE_UNAVAILABLE:
+        response.headers[hdrs.RETRY_AFTER] = str(RETRY_AFTER)
     if not request.content.is_eof():
         response.force_close()  # what is left of the body is not another request
     return response

@@ -14,11 +14,13 @@ from typing import Final, Protocol
 
 from extender.config.schema import Limits
 from extender.errors import LeewayError
+from extender.server.accepting import Leave
 from extender.server.call_log import CallLog
-from extender.server.connection import Connection, Request
+from extender.server.connection import TIME_CHECK_SECONDS, Connection, Request
 from extender.server.drain import Owed
 from extender.server.hold import RefusalHold
 from extender.server.refusal import STATUS_OF_FAULT, Refusal, refusal_of
+from extender.server.room import Share
 from extender.verbs import filter as filter_verb
 from extender.verbs import preempt, prioritize
 from extender.verbs.answer import Answer
@@ -28,9 +30,6 @@ from extender.wire import extender_v1
 from extender.wire.node_stream import Body, NodeStreamReader
 
 log = logging.getLogger("leeway.scheduler")
-
-# How late a time-out may be noticed.
-TIME_CHECK_SECONDS: Final = 0.1
 
 _NOT_FOUND: Final = Refusal(HTTPStatus.NOT_FOUND, "404: Not Found")
 _ONLY_POST: Final = Refusal(
@@ -49,10 +48,16 @@ class SchedulerDoor(Owed):
     """Answers kube-scheduler."""
 
     def __init__(
-        self, context: Context, hold: RefusalHold, call_log: CallLog, limits: Limits
+        self,
+        context: Context,
+        hold: RefusalHold,
+        call_log: CallLog,
+        limits: Limits,
+        room: Share,
     ) -> None:
         super().__init__()
         self.limits = limits
+        self.room = room
         self._context = context
         self._verbs: Mapping[str, Verb] = {
             "/filter": partial(filter_verb.answer, context),
@@ -69,9 +74,9 @@ class SchedulerDoor(Owed):
         """What can be asked for, by POST."""
         return self._verbs
 
-    def connect(self) -> Connection:
+    def connect(self, leave: Leave) -> Connection:
         """For one more client."""
-        return Connection(self, asyncio.get_running_loop())
+        return Connection(self, asyncio.get_running_loop(), leave)
 
     async def watch_time(self) -> None:
         """Give up on clients that are late, now and then."""

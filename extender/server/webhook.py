@@ -5,7 +5,6 @@ Whatever breaks is a status and a sentence; the API server then does as its `fai
 
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 from http import HTTPStatus
 from time import perf_counter
 from typing import Final, TypeVar
@@ -22,6 +21,7 @@ from extender.review.validation import Report
 from extender.server import bodies, reply
 from extender.server.drain import Owed
 from extender.server.refusal import STATUS_OF_FAULT
+from extender.server.room import stranger_limits
 from extender.verbs.cel_budget import CelBudget
 
 log = logging.getLogger("leeway.admission")
@@ -29,8 +29,8 @@ log = logging.getLogger("leeway.admission")
 T = TypeVar("T")
 
 PATH: Final = "/admission/validate"
-# The API server takes requests of 3 MB, and sends the old object along: more is not its question.
-MAX_BYTES: Final = 16 * 1024 * 1024
+# The API server takes requests of 3 MiB, and sends the old object along: more is not its question.
+MAX_BYTES: Final = 8 * 1024 * 1024
 # What is larger is judged on the thread: a megabyte of rules takes a second.
 INLINE_BYTES: Final = 32 * 1024
 
@@ -44,7 +44,7 @@ class AdmissionDoor(Owed):
         super().__init__()
         self._settings = settings
         self._cel = cel
-        self._limits = replace(limits, request_bytes=min(limits.request_bytes, MAX_BYTES))
+        self._limits = stranger_limits(limits, MAX_BYTES)
         self._metrics = metrics
 
     def app(self) -> web.Application:

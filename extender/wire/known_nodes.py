@@ -140,8 +140,6 @@ def decoded(name: bytes, text: bytes) -> Node | None:
 
 def joined(head: bytes, nodes: Iterable[KnownNode], rest: Iterable[bytes]) -> bytes:
     """The body once more."""
-    if not head:
-        return b"".join(rest)
     first, *others = (*(node.text for node in nodes), *rest)
     # Its comma is none of the body's.
     return b"".join((head, memoryview(first)[1:], *others))

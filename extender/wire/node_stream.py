@@ -7,6 +7,7 @@ and let go; what is left are references to nodes that are in memory already.
 Nothing that is shared changes before the whole body is there and was found good.
 """
 
+from io import BytesIO
 from typing import Final, TypeAlias
 
 from extender import rows
@@ -19,6 +20,8 @@ NODES_KEY: Final = b',"Nodes":{"metadata":{},"items":['
 _KEY: Final = b',"Nodes":'
 _NEXT: Final = b',{"metadata":{"name":"'
 
+# Nodes that have not begun by then are not looked for any longer: no pod is as large.
+_LARGEST_POD: Final = 4 << 20
 # Less is not looked at by itself.
 _LEAST: Final = 1 << 16
 
@@ -37,30 +40,52 @@ class NodeStreamReader:
         self._new: dict[int, Node] = {}
         self._rest = b""  # what comes behind the head and the nodes
         self._gave_up = False
+        self._plain: BytesIO | None = None  # the body, once there is nothing to recognise in it
         self._chunks: list[bytes] = []
         self._size = 0
 
     def feed(self, chunk: bytes) -> None:
         """Take what came next."""
+        if self._plain is not None:
+            self._plain.write(chunk)
+            return
         self._chunks.append(chunk)
         self._size += len(chunk)
         # At least as much as is looked at once more, so that many small chunks are not slow.
         enough = max(_LEAST if self._head else 1, len(self._rest))
-        if self._size >= enough and not self._gave_up:
+        if self._size >= enough:
             self._look()
 
     def end(self) -> Body:
         """That was all: the body, as bytes if it is none of whole nodes as Go writes it."""
-        if not self._gave_up:
+        if self._plain is None:
             self._look()
-        if self._head and not self._gave_up and self._rest.endswith(END):
+        if self._plain is None and self._head and self._rest.endswith(END):
             last = self._rest[: -len(END)]
             name = _name(last, 0)
             if not last or (name is not None and self._add(name, last)):
                 return ParsedNodes(self._head, self._nodes, self._new, self._memory, self._changes)
-        return known_nodes.joined(self._head, self._nodes, (self._rest, *self._chunks))
+        return self._as_it_came().getvalue()  # without a copy
+
+    def _as_it_came(self) -> BytesIO:
+        """Give up: the body as bytes. They are never held twice, however many there are."""
+        if self._plain is None:
+            self._plain = plain = BytesIO()
+            plain.write(self._head)
+            pieces = [self._rest, *(node.text for node in reversed(self._nodes))]
+            self._nodes, self._new, self._rest = [], {}, b""
+            if self._head:
+                pieces[-1] = pieces[-1][1:]  # its comma is none of the body's
+            while pieces:
+                plain.write(pieces.pop())
+        return self._plain
 
     def _look(self) -> None:
+        self._look_for_nodes()
+        if self._gave_up:
+            self._as_it_came()
+
+    def _look_for_nodes(self) -> None:
         chunks = self._chunks
         text = chunks[0] if len(chunks) == 1 else b"".join(chunks)
         self._chunks, self._size = [], 0
@@ -79,7 +104,10 @@ class NodeStreamReader:
     def _find_nodes(self, text: bytes) -> bool:
         """Whether all that stands before the nodes is there; the head, then."""
         key = text.find(_KEY)
-        self._gave_up = key >= 0 and not NODES_KEY.startswith(text[key : key + len(NODES_KEY)])
+        if key < 0:
+            self._gave_up = len(text) > _LARGEST_POD
+        else:
+            self._gave_up = not NODES_KEY.startswith(text[key : key + len(NODES_KEY)])
         if key < 0 or len(text) < key + len(NODES_KEY) or self._gave_up:
             return False
         self._head = text[: key + len(NODES_KEY)]

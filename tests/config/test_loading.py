@@ -51,6 +51,8 @@ catchUp: 1s
 maxStaleness: 1m30s
 limits:
   requestBytes: 1
+  inFlightBytes: 99
+  connections: 16
   annotationBytes: 2
   cacheBytes: 3
   bodyTimeout: 4s
@@ -108,9 +110,18 @@ def test_every_key_of_the_file(tmp_path: Path) -> None:
         no_execute="join",
         catch_up=1.0,
         max_staleness=90.0,
-        limits=Limits(1, 2, 3, 4.0, 6.0, 0.005),
+        limits=Limits(1, 99, 16, 2, 3, 4.0, 6.0, 0.005),
         logging=Logging("json", 2),
     )
+
+
+def test_room_for_all_bodies_grows_with_the_largest_one(tmp_path: Path) -> None:
+    larger = load(tmp_path, HEAD + "limits: {requestBytes: 268435456}").limits
+    by_flag = loading.load(None, {"--max-request-bytes": 268435456}).limits
+    smaller = load(tmp_path, HEAD + "limits: {requestBytes: 1000}").limits
+
+    assert larger.in_flight_bytes == by_flag.in_flight_bytes == 268435456
+    assert smaller.in_flight_bytes == 134217728
 
 
 def test_the_weights_of_plugins_left_out_are_in_trees() -> None:
@@ -266,7 +277,9 @@ reasons: loud
 noExecute: both
 catchUp: soon
 maxStaleness: -1s
-limits: {requestBytes: 0, annotationBytes: many, bodyTimeout: 0s, drainTimeout: 5}
+limits:
+  {requestBytes: 0, inFlightBytes: 0, connections: 15, annotationBytes: many, bodyTimeout: 0s,
+  drainTimeout: 5}
 logging: {format: xml, verbosity: true}
 color: blue
 """
@@ -301,6 +314,8 @@ def test_every_problem_is_told_at_once_with_its_path(tmp_path: Path) -> None:
             "catchUp",
             "maxStaleness",
             "limits.requestBytes",
+            "limits.inFlightBytes",
+            "limits.connections",
             "limits.annotationBytes",
             "limits.bodyTimeout",
             "limits.drainTimeout",
@@ -370,6 +385,17 @@ def test_every_problem_is_told_at_once_with_its_path(tmp_path: Path) -> None:
             "limits: {requestBytes: 1099511627777}",
             "limits.requestBytes: must be from 1 to 1099511627776, not 1099511627777",
             id="a limit that is none",
+        ),
+        pytest.param(
+            "limits: {inFlightBytes: 134217727}",
+            "limits.inFlightBytes: must be at least requestBytes of 134217728: a request of that"
+            " size would never be read",
+            id="less for all bodies than for one",
+        ),
+        pytest.param(
+            "limits: {connections: 15}",
+            "limits.connections: must be from 16 to 1000000, not 15",
+            id="fewer connections than listeners have use for",
         ),
         pytest.param(
             "cluster: {kubeconfig: a, files: [b]}",

@@ -38,6 +38,8 @@ def test_every_default_is_written_out() -> None:
         "explain": {"enabled": False},
         "limits": {
             "requestBytes": 134217728,
+            "inFlightBytes": 134217728,
+            "connections": 1024,
             "annotationBytes": 262144,
             "cacheBytes": 67108864,
             "bodyTimeout": "20s",
@@ -110,7 +112,9 @@ configs = st.builds(
     max_staleness=st.none() | durations,
     limits=st.builds(
         Limits,
-        st.integers(1, 1 << 40),
+        st.integers(1, 1 << 39),
+        st.integers(1 << 39, 1 << 40),
+        st.integers(16, 1_000_000),
         st.integers(1, 1 << 40),
         st.integers(1, 1 << 40),
         durations.filter(bool),

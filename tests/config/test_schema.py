@@ -19,7 +19,7 @@ def test_the_defaults_are_those_of_the_documentation() -> None:
     assert (config.reasons, config.no_execute) == ("detailed", "narrow")
     assert config.refusals == "needed"
     assert (config.catch_up, config.max_staleness) == (0.05, None)
-    assert config.limits == Limits(134217728, 262144, 67108864, 20.0, 5.0, 10.0)
+    assert config.limits == Limits(134217728, 134217728, 1024, 262144, 67108864, 20.0, 5.0, 10.0)
     assert (config.logging.format, config.logging.verbosity) == ("text", 0)
 
 

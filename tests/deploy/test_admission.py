@@ -12,7 +12,7 @@ from extender.model.workloads import KINDS
 from extender.server import webhook
 from tests.deploy import rendering
 from tests.deploy.rendering import ADMISSION, JSON, MODES, OVERLAYS, SECOND_SCHEDULER
-from tests.deploy.test_manifests import normalised
+from tests.deploy.test_manifests import normalised, peers
 
 CONFIGURATION = "ValidatingWebhookConfiguration"
 
@@ -55,6 +55,25 @@ def test_it_is_off_unless_switched_on() -> None:
     kinds = {each["kind"] for each in rendering.charted(SECOND_SCHEDULER)}
 
     assert CONFIGURATION not in kinds
+
+
+def test_its_port_is_open_until_the_addresses_of_the_api_server_are_known() -> None:
+    known = from_chart(
+        SECOND_SCHEDULER,
+        **{
+            "networkPolicy__apiServerCIDRs[0]": "10.0.0.0/28",
+            "networkPolicy__apiServerCIDRs[1]": "fd00::/64",
+            "networkPolicy__admissionFrom[0].podSelector.matchLabels.app": "agent",
+        },
+    )
+
+    for objects in (from_chart(SECOND_SCHEDULER), from_component(SECOND_SCHEDULER)):
+        assert peers(objects, "admission") is None
+    assert peers(known, "admission") == [
+        {"podSelector": {"matchLabels": {"app": "agent"}}},
+        {"ipBlock": {"cidr": "10.0.0.0/28"}},
+        {"ipBlock": {"cidr": "fd00::/64"}},
+    ]
 
 
 def names_of(gate: str) -> list[str]:

@@ -550,6 +550,44 @@ def test_a_policy_lets_in_scrapers_and_the_scheduler_and_lets_out_to_the_api_ser
     assert set(ports) == named
 
 
+def peers(objects: list[JSON], port: str) -> list[JSON] | None:
+    """Who may reach a port; None: everybody."""
+    (rule,) = (
+        rule
+        for each in objects
+        if each["kind"] == "NetworkPolicy"
+        for rule in each["spec"]["ingress"]
+        if port in (open_port["port"] for open_port in rule["ports"])
+    )
+    found: list[JSON] | None = rule.get("from")
+    return found
+
+
+def test_metrics_are_for_the_own_namespace_unless_others_are_named(
+    objects: list[JSON], mode: str
+) -> None:
+    assert peers(objects, "ops") == [{"podSelector": {}}]
+    if mode == SECOND_SCHEDULER:
+        assert peers(objects, "scheduler-ops") == [{"podSelector": {}}]
+
+
+def test_who_is_named_scrapes_metrics_instead(mode: str) -> None:
+    name = "metricsFrom[0].namespaceSelector.matchLabels.team"
+    objects = rendering.charted(mode, **{f"networkPolicy__{name}": "monitoring"})
+
+    assert peers(objects, "ops") == [{"namespaceSelector": {"matchLabels": {"team": "monitoring"}}}]
+
+
+def test_room_for_bodies_fits_into_the_memory_limit(objects: list[JSON]) -> None:
+    config = yaml.safe_load(rendering.extender_config(objects))
+    limit = rendering.container(objects, "leeway")["resources"]["limits"]["memory"]
+    limits = loading.from_data(config).limits
+
+    assert limits.in_flight_bytes >= 2 * limits.request_bytes
+    held = limits.in_flight_bytes + limits.cache_bytes
+    assert held <= int(limit.removesuffix("Mi")) * 2**20 // 2
+
+
 def test_replicas_are_spread_kept_and_important(objects: list[JSON]) -> None:
     deployment = rendering.one(objects, "Deployment")["spec"]
     spec = rendering.pod_spec(objects)

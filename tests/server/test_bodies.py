@@ -14,6 +14,7 @@ from aiohttp.test_utils import make_mocked_request
 from extender.config.schema import Config, Limits
 from extender.errors import RequestTimeoutError
 from extender.server import bodies, connection
+from extender.server.room import Held, Share
 from tests.builders import node_json, pod_json
 from tests.serving import (
     EXPECTING,
@@ -200,7 +201,9 @@ async def test_a_body_that_does_not_arrive_in_time(verb: str, start: bytes) -> N
 
 
 def asking(arriving: StreamReader) -> web.Request:
-    return make_mocked_request("POST", "/filter", payload=arriving)
+    request = make_mocked_request("POST", "/filter", payload=arriving)
+    request[bodies.HELD] = Held(Share(1_000))
+    return request
 
 
 async def test_who_reads_too_long_is_not_left_cancelled() -> None:

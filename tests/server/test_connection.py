@@ -20,7 +20,7 @@ from extender.config.schema import Config, Limits
 from extender.match.cel.work import Finished, Work
 from extender.metrics import Metrics
 from extender.server import connection as server_connection
-from extender.server.connection import MAX_HEAD_BYTES
+from extender.server.heads import MAX_HEAD_BYTES
 from extender.server.listeners import Server
 from tests.admitting import certificate, trusting
 from tests.builders import JSON, node_json, pod_json, taint

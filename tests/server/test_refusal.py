@@ -5,6 +5,7 @@ import pytest
 from extender.errors import (
     BadRequestError,
     LeewayError,
+    NoRoomError,
     RequestTimeoutError,
     RequestTooLargeError,
     UnsupportedEncodingError,
@@ -30,3 +31,9 @@ def test_each_fault_of_a_client_has_its_status(fault: LeewayError, status: int) 
 def test_a_refusal_is_a_value() -> None:
     assert refusal_of(BadRequestError("no pod")) == refusal_of(BadRequestError("no pod"))
     assert isinstance(refusal_of(BadRequestError("no pod")), Refusal)
+
+
+def test_who_finds_no_room_is_told_when_to_come_again() -> None:
+    refusal = refusal_of(NoRoomError("full"))
+
+    assert (refusal.status.value, refusal.headers) == (503, b"Retry-After: 1\r\n")

@@ -210,7 +210,7 @@ IN_POD = b'{"Pod": {"metadata": {"x": ' + DEEP + b"]" * 100_000 + b'}}, "NodeNam
         ),
         pytest.param(
             b'{"Pod": {}, "Nodes": {"items": [5]}}',
-            "ExtenderArgs: Nodes.items[0]: Expected `object`, got `int`",
+            "ExtenderArgs: Nodes.items[0]: Expected `object | null`, got `int`",
             id="a number for a node",
         ),
         pytest.param(b'{"NodeNames": ["a"]}', "ExtenderArgs: Pod is missing", id="no pod"),

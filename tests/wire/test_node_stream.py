@@ -191,3 +191,30 @@ def test_chunks_of_one_byte_do_not_make_it_look_again_and_again(body: bytes) -> 
 
     assert bytes(reading.end()) == body
     assert reading.looked < 5 * len(body)
+
+
+def test_nodes_that_do_not_begin_are_not_looked_for_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each look joins what has come, so it would be held more than twice."""
+    monkeypatch.setattr(node_stream, "_LARGEST_POD", 1_000)
+    joined: list[int] = []
+    look = NodeStreamReader._look
+    monkeypatch.setattr(
+        NodeStreamReader, "_look", lambda reader: (joined.append(reader._size), look(reader))[1]
+    )
+    body = b'{"Pod":{"metadata":{"name":"' + b"x" * 100_000 + b'"}}' + WHOLE[len(b'{"Pod":{}') :]
+
+    found = taken(knowing(), *(body[at : at + 100] for at in range(0, len(body), 100)))
+
+    assert bytes(found) == body
+    assert sum(joined) < 5_000
+
+
+@pytest.mark.parametrize("places", [[], [350, 400, 450, 500]])
+def test_a_body_that_breaks_in_the_middle_of_its_nodes_is_as_it_came(places: list[int]) -> None:
+    broken = WHOLE.replace(NODES[2], NODES[2][:-1] + b"!}")
+
+    found = taken(knowing(), *cut(broken, places))
+
+    assert found == broken

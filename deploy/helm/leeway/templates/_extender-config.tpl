@@ -42,6 +42,6 @@ explain: {enabled: true}
 maxStaleness: {{ . }}
 {{- end }}
 # The scheduler sends names. Only whole nodes would need more.
-limits: {requestBytes: 33554432, cacheBytes: {{ int64 .Values.leeway.cacheBytes }}}
+limits: {requestBytes: 33554432, inFlightBytes: {{ int64 .Values.leeway.inFlightBytes }}, cacheBytes: {{ int64 .Values.leeway.cacheBytes }}}
 logging: {format: {{ .Values.leeway.logging.format }}, verbosity: {{ .Values.leeway.logging.verbosity }}}
 {{- end -}}
