@@ -1,4 +1,4 @@
-"""A wire between two processes that can be cut, be slow, and lead somewhere else."""
+"""A wire between two processes that can be cut, and be slow."""
 
 import asyncio
 import contextlib
