@@ -123,6 +123,10 @@ bench-check: $(STAMP)  ## Fail when a case is clearly worse than in bench/result
 bench-scheduler: $(STAMP)  ## Pods a second of a real kube-scheduler with Leeway and with floors; edits bench/results.
 	$(BIN)/python -m bench.scheduler_throughput
 
+.PHONY: bench-nudges
+bench-nudges: $(STAMP)  ## What 500 waiting pods cost in a storm of changes, with a real kube-scheduler; edits bench/results.
+	$(BIN)/python -m bench.bench_nudges
+
 .PHONY: bench-memory
 bench-memory: $(STAMP)  ## Adversarial legal traffic for MINUTES=20: memory must stay flat; edits bench/results.
 	$(BIN)/python -m bench.adversary --minutes $(or $(MINUTES),20)

@@ -12,6 +12,7 @@ import pytest
 from bench import (
     adversary,
     answers,
+    bench_nudges,
     checking,
     cluster,
     golang,
@@ -184,6 +185,27 @@ def test_the_floor_of_a_scheduler_answers_what_is_due(full: bool) -> None:
     assert filtered["NodeNames"] == ["a", "c"]
     assert filtered["FailedAndUnresolvableNodes"] == ({"b": answers.REASON} if full else {})
     assert scores == ([{"Host": name, "Score": 0} for name in names] if full else [])
+
+
+def test_the_table_of_a_storm_says_which_goals_are_met() -> None:
+    calm = {"p50": 1.0, "nudges": {}, "memory": [80, 80, 80], "asked": 0}
+    off = {"p50": 1.4, "nudges": {}, "memory": [80, 81, 81], "asked": 600}
+    on = {"p50": 1.5, "nudges": {"sent": 30, "failed": 1}, "memory": [80, 81, 90], "asked": 600}
+    one = {bench_nudges.NOBODY: calm, bench_nudges.OFF: off, bench_nudges.ON: on}
+    sizes = {"nodes": 300, "pods": 500, "torn": 50, "seconds": 2.0}
+    found = {"kubernetes": "v1.36.3", **sizes, "rounds": [one]}
+
+    said = [line.rsplit("|", 4)[2:4] for line in bench_nudges.table(found).splitlines()]
+
+    assert [[cell.strip() for cell in cells] for cells in said[4:]] == [
+        ["<= 1.15", "missed"],
+        ["<= 1.15", "met"],
+        ["<= 10", "missed"],
+        ["<= 5", "missed"],
+        ["", ""],
+        ["", ""],
+        ["", ""],
+    ]
 
 
 def test_the_table_of_schedulers_says_which_goals_are_met() -> None:

@@ -46,6 +46,14 @@ class Api:
         """The object at a path with some fields changed; None removes one, lists are replaced."""
         return await self._ask("PATCH", path, data=json.dumps(patch), headers=_PATCH)
 
+    async def events(self, path: str, **params: str) -> AsyncIterator[JSON]:
+        """What happens to a collection, beginning with what is in it; ends if the server does."""
+        timeout = aiohttp.ClientTimeout(total=None)
+        asked = {**params, "watch": "1"}
+        async with self._session.get(self._url + path, params=asked, timeout=timeout) as response:
+            async for line in response.content:
+                yield json.loads(line)
+
     async def delete(self, path: str, **params: str) -> None:
         """Without the object, or the whole collection, at a path; at once."""
         body = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}

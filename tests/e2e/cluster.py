@@ -39,16 +39,16 @@ class Cluster:
         assert await eventually(heard, PATIENCE), "Leeway does not know all nodes"
         await asyncio.sleep(0.2)
 
-    async def known_nodes(self) -> int:
-        """How many nodes Leeway says that it knows."""
-        text = await self.ops("/metrics")
+    async def known_nodes(self, *, port: int | None = None) -> int:
+        """How many nodes Leeway, or another one beside it, says that it knows."""
+        text = await self.ops("/metrics", port=port)
         name = 'leeway_cache_objects{resource="nodes"} '
         found = [line for line in text.splitlines() if line.startswith(name)]
         return int(float(found[0].removeprefix(name))) if found else -1
 
-    async def ops(self, path: str) -> str:
-        """A page of Leeway's ops listener."""
-        url = f"http://127.0.0.1:{self.plane.leeway.ops_port}{path}"
+    async def ops(self, path: str, *, port: int | None = None) -> str:
+        """A page of the ops listener, of Leeway or of another one beside it."""
+        url = f"http://127.0.0.1:{port or self.plane.leeway.ops_port}{path}"
         async with aiohttp.ClientSession() as session, session.get(url) as response:
             return await response.text()
 

@@ -38,9 +38,10 @@ class Leeway(Process):
         name: str,
         *flags: str,
         api_port: int | None = None,
+        port: int | None = None,
         talkative: bool = True,
     ) -> None:
-        self.port, self.ops_port = free_port(), free_port()
+        self.port, self.ops_port = port or free_port(), free_port()
         kubeconfig = plane.credentials.kubeconfig(LEEWAY, api_port or plane.port, file=name)
         certificate, key = plane.credentials.server
         command: list[str | Path] = [
@@ -148,9 +149,11 @@ class ControlPlane:
         """What ran beside is over, and its log is of no more interest."""
         self._extra.clear()
 
-    def new_leeway(self, name: str, *flags: str, api_port: int | None = None) -> Leeway:
-        """Another Leeway, which may see the API server at another port."""
-        return Leeway(self, name, *flags, api_port=api_port)
+    def new_leeway(
+        self, name: str, *flags: str, api_port: int | None = None, port: int | None = None
+    ) -> Leeway:
+        """Another Leeway, which may see the API server, and be called, at another port."""
+        return Leeway(self, name, *flags, api_port=api_port, port=port)
 
     def new_scheduler(
         self,
@@ -167,7 +170,6 @@ class ControlPlane:
         port = free_port()
         certificate, key = self.credentials.server
         kubeconfig = self.kubeconfig(SCHEDULER)
-        gates = f"SchedulerPopFromBackoffQ=false{',' if self.gates else ''}{self.gates}"
         return self._kubernetes(
             "kube-scheduler",
             port,
@@ -178,7 +180,7 @@ class ControlPlane:
             f"--tls-private-key-file={key}",
             f"--authentication-kubeconfig={kubeconfig}",
             f"--authorization-kubeconfig={kubeconfig}",
-            f"--feature-gates={gates}",
+            f"--feature-gates={self.gates}",
             "--v=3",
             log=name,
         )

@@ -12,8 +12,9 @@ GATED = "gated-scheduler"
 MIXED = "mixed-scheduler"
 IGNORING = "ignoring-scheduler"
 CUT_OFF = "cut-off-scheduler"
+NUDGED = "nudged-scheduler"
 # Each has a lease of its name.
-SCHEDULERS = (EXTENDED, WHOLE_NODES, GATED, MIXED, IGNORING, CUT_OFF)
+SCHEDULERS = (EXTENDED, WHOLE_NODES, GATED, MIXED, IGNORING, CUT_OFF, NUDGED)
 
 
 def node(
