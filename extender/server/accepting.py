@@ -21,9 +21,10 @@ log = logging.getLogger("leeway.server")
 
 # More than one flood of clients in one turn: whom the system turns away comes again after a second.
 BACKLOG: Final = 1_024
-# So many clients are let in in one turn of the event loop, so that others have theirs: a TLS
-# handshake takes a millisecond, and 300 at once took 300.
-AT_ONCE: Final = 4
+# So many clients are let in in one turn of the event loop, so that others have theirs.
+AT_ONCE: Final = 16
+# A TLS handshake takes a millisecond, and 300 at once took 300.
+HANDSHAKES_AT_ONCE: Final = 4
 # Where the system has no more sockets to give, it is not asked again at once.
 PAUSE_SECONDS: Final = 0.1
 
@@ -131,7 +132,7 @@ class Gate:
         self._listeners.clear()
 
     def _accept(self, listener: socket.socket) -> None:
-        for _ in range(AT_ONCE):
+        for _ in range(HANDSHAKES_AT_ONCE if self._tls else AT_ONCE):
             try:
                 client, _ = listener.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):

@@ -16,7 +16,8 @@ class ArrivingBody:
         self.is_chunked = is_chunked
         self.reader = reader  # of a large one
         self._pieces: list[bytes] = []
-        self._chunks = BytesIO()  # many small ones take no more than few
+        # Many small chunks take no more than few.
+        self._chunks = BytesIO() if is_chunked else None
         self._count = self._frame_bytes = 0
 
     def feed(self, data: bytes) -> None:
@@ -24,7 +25,7 @@ class ArrivingBody:
         self.size += len(data)
         if self.reader is not None:
             self.reader.feed(data)
-        elif self.is_chunked:
+        elif self._chunks is not None:
             self._chunks.write(data)
             self._count += 1
         else:
@@ -35,7 +36,7 @@ class ArrivingBody:
         pieces = self._pieces
         if self.reader is not None:
             return self.reader.end()
-        if self.is_chunked:
+        if self._chunks is not None:
             return self._chunks.getvalue()  # without a copy
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 

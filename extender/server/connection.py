@@ -42,8 +42,6 @@ LINGER_SECONDS: Final = 2.0
 LINGER_BYTES: Final = 1 << 20
 # How late a time-out may be noticed.
 TIME_CHECK_SECONDS: Final = 0.1
-# From here on a body is more than it is well to walk through twice.
-LARGE_BODY: Final = 1 << 20
 
 _JSON: Final = b"application/json"
 _CLOSE: Final = b"Connection: close\r\n"
@@ -251,7 +249,7 @@ class Connection(asyncio.Protocol):
                 self._complete(request)
                 self._discards = True  # what is left of the body is not another request
             return
-        reader = self._door.node_stream() if head.length >= LARGE_BODY else None
+        reader = self._door.node_stream() if head.is_large else None
         self._body = ArrivingBody(is_chunked=head.is_chunked, reader=reader)
         if head.expect and not self._queue and self._task is None:
             self._write((b"HTTP/1.1 100 Continue\r\n\r\n",))
@@ -406,7 +404,8 @@ class Connection(asyncio.Protocol):
 
     def _refusal_to_hold(self, request: Request, count: int) -> Refusal | None:
         """Hold room for so many bytes, or say that there is none."""
-        if not self._door.room.take(count):
+        is_small = not self._head.is_large and not self._head.is_chunked
+        if not self._door.room.take(count, is_small=is_small):
             return refusal_of(room.no_room(self._door.limits))
         request.held += count
         return None

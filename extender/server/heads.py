@@ -12,6 +12,8 @@ from extender.server import bodies
 from extender.server.refusal import Refusal, refusal_of
 
 MAX_HEAD_BYTES: Final = 16_384
+# From here on a body is more than it is well to walk through twice.
+LARGE_BODY: Final = 1 << 20
 
 _ANSWER: Final = b"HTTP/1.1 %d %b\r\nContent-Type: %b\r\nContent-Length: %d\r\nDate: %b\r\n%b\r\n"
 
@@ -49,6 +51,11 @@ class Head:
         """Whether something follows."""
         return self.is_chunked or self.length > 0
 
+    @property
+    def is_large(self) -> bool:
+        """Whether the body is known to be large."""
+        return self.length >= LARGE_BODY
+
     def add(self, name: bytes, value: bytes) -> None:
         """One header; few of them matter."""
         self._bytes += len(name) + len(value)
@@ -74,17 +81,20 @@ class Head:
             return LONG_HEAD
         if self.expect and self.expect.lower() != b"100-continue":
             return Refusal(HTTPStatus.EXPECTATION_FAILED, "only 100-continue can be expected")
-        encodings = [part.strip() for part in self.encoding.lower().split(b",")]
-        encoding = b",".join(filter(None, encodings)).decode(errors="replace")
-        if encoding not in ("", "identity"):
-            return refusal_of(
-                UnsupportedEncodingError(
-                    f"Content-Encoding {encoding[:64]!r} is not supported: send the body as it is"
-                )
-            )
         if self.length > limits.request_bytes:
             return refusal_of(bodies.too_large(limits))
-        return None
+        return self._refusal_of_encoding() if self.encoding else None
+
+    def _refusal_of_encoding(self) -> Refusal | None:
+        encodings = [part.strip() for part in self.encoding.lower().split(b",")]
+        encoding = b",".join(filter(None, encodings)).decode(errors="replace")
+        if encoding in ("", "identity"):
+            return None
+        return refusal_of(
+            UnsupportedEncodingError(
+                f"Content-Encoding {encoding[:64]!r} is not supported: send the body as it is"
+            )
+        )
 
 
 def is_framed_well(size: int, chunks: int, frame_bytes: int) -> bool:

@@ -13,6 +13,9 @@ from extender.errors import NoRoomError
 # A listener that asks nobody for a certificate has a quarter of what there is, of bytes and of
 # connections: two of them leave a half to the scheduler.
 STRANGERS: Final = 4
+# Small bodies of the scheduler may go beyond the whole by an eighth of it: one large body, which
+# may fill it, must not keep out the calls beside it.
+SPARE: Final = 8
 
 
 class Share:
@@ -29,9 +32,10 @@ class Share:
         """A share that counts into this one, of at most one of so many parts."""
         return Share(self.most // parts, self)
 
-    def take(self, count: int) -> bool:
+    def take(self, count: int, *, is_small: bool = False) -> bool:
         """Hold so many bytes more, if they fit."""
-        if self.held + count > self.most or (self._all is not None and not self._all.take(count)):
+        most = self.most + self.most // SPARE if is_small else self.most
+        if self.held + count > most or (self._all is not None and not self._all.take(count)):
             return False
         self.held += count
         return True

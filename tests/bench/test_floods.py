@@ -52,9 +52,13 @@ def test_a_flood_is_told_off_and_takes_no_more_than_its_room(
 
 
 def test_afterwards_there_is_room_for_everything(flooded: Flooded) -> None:
-    """Whatever was held was given back: a body of the whole room is read, not refused."""
-    server, _, _ = flooded
+    """Whatever was held was given back: a body of the whole room is read, not refused.
+
+    The neighbour, whose bodies are small, is answered meanwhile.
+    """
+    server, neighbour, _ = flooded
 
     _, status, answer = server.connection.exchange("/filter", b"x" * Limits().in_flight_bytes)
 
     assert status == 400, bytes(answer)
+    assert neighbour.ask("look")["calls"] > 0

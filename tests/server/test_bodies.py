@@ -13,7 +13,7 @@ from aiohttp.test_utils import make_mocked_request
 
 from extender.config.schema import Config, Limits
 from extender.errors import RequestTimeoutError
-from extender.server import bodies, connection
+from extender.server import bodies, heads
 from extender.server.room import Held, Share
 from tests.builders import node_json, pod_json
 from tests.serving import (
@@ -34,10 +34,10 @@ SMALL = Config(limits=Limits(request_bytes=len(BODY)))
 TOO_LARGE = f"the body is larger than limits.requestBytes of {len(BODY)}\n".encode()
 
 
-@pytest.fixture(autouse=True, params=[connection.LARGE_BODY, 1], ids=["small", "large"])
+@pytest.fixture(autouse=True, params=[heads.LARGE_BODY, 1], ids=["small", "large"])
 def _large(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """What counts as large, and is looked at while it arrives."""
-    monkeypatch.setattr(connection, "LARGE_BODY", request.param)
+    monkeypatch.setattr(heads, "LARGE_BODY", request.param)
 
 
 def chunk(data: bytes) -> bytes:

@@ -20,6 +20,7 @@ from extender.config.schema import Config, Limits
 from extender.match.cel.work import Finished, Work
 from extender.metrics import Metrics
 from extender.server import connection as server_connection
+from extender.server import heads
 from extender.server.heads import MAX_HEAD_BYTES
 from extender.server.listeners import Server
 from tests.admitting import certificate, trusting
@@ -255,7 +256,7 @@ async def test_a_body_may_come_in_chunks(size: int) -> None:
 async def test_a_large_body_of_whole_nodes_is_read_while_it_arrives(
     monkeypatch: pytest.MonkeyPatch, large: int, framing: str
 ) -> None:
-    monkeypatch.setattr(server_connection, "LARGE_BODY", large)
+    monkeypatch.setattr(heads, "LARGE_BODY", large)
     items = b",".join(b'{"metadata":{"name":"n%d"},"x":"%s"}' % (i, b"y" * 999) for i in range(200))
     body = b'{"Pod":{},"Nodes":{"metadata":{},"items":[%b]},"NodeNames":null}' % items
     async with speaking() as (_, connection):
@@ -274,7 +275,7 @@ async def test_a_large_body_of_whole_nodes_is_read_while_it_arrives(
 async def test_what_comes_behind_a_large_body_is_another_request(
     monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    monkeypatch.setattr(server_connection, "LARGE_BODY", 1)
+    monkeypatch.setattr(heads, "LARGE_BODY", 1)
     request = whole("filter", BODY) + whole("prioritize", BODY) + whole("nothing", b"{}")
     async with speaking() as (_, connection):
         for i in range(0, len(request), size):

@@ -18,7 +18,10 @@ class Silent(asyncio.Protocol):
     """Says nothing."""
 
     def __init__(self, leave: Leave) -> None:
-        self.connection_lost = lambda _: leave()  # type: ignore[method-assign]
+        self._leave = leave
+
+    def connection_lost(self, _exc: Exception | None) -> None:
+        self._leave()
 
 
 async def test_the_scheduler_has_a_half_and_the_others_a_quarter_each(

@@ -15,7 +15,8 @@ from extender.config.schema import Address, Config, Limits, Listen
 from extender.errors import ConfigError
 from extender.metrics import Metrics
 from extender.server import connection
-from extender.server.listeners import Listening, Server
+from extender.server.entrances import Listening
+from extender.server.listeners import Server
 from tests.builders import node_json, pod_json
 from tests.serving import (
     ANYWHERE,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from extender.config.schema import Config, Limits
 from extender.server import room
-from extender.server.room import STRANGERS, Held, Share
+from extender.server.room import SPARE, STRANGERS, Held, Share
 from tests.admitting import review
 from tests.builders import pod_json
 from tests.listening import ADMISSION_PATH, LISTENERS, POSTED, Listeners, listening
@@ -26,6 +26,8 @@ BODIES = {
 # The largest body of a stranger fills the stranger's part.
 MOST = 4 * 1_000
 SMALL = Config(limits=Limits(request_bytes=MOST, in_flight_bytes=MOST))
+# What does not fit when there is no room left; a small body of the scheduler has some to spare.
+TOO_MUCH = {"scheduler": MOST // SPARE + 1, "ops": 1, "admission": 1}
 NO_ROOM = f"other bodies use up limits.inFlightBytes of {MOST}: send it again later\n".encode()
 
 
@@ -74,8 +76,19 @@ def test_strangers_never_take_the_half_of_the_scheduler(asks: list[tuple[int, in
             held[who] += count
 
     assert whole_room.held == sum(held) <= 100
+    assert whole_room.take(12, is_small=True)
+    whole_room.give_back(12)
     assert max(held[1:]) <= 25
     assert held[0] or whole_room.take(50)
+
+
+def test_small_bodies_have_an_eighth_more() -> None:
+    share = Share(800)
+
+    assert share.take(800)
+    assert not share.take(1)
+    assert share.take(100, is_small=True)
+    assert not share.take(1, is_small=True)
 
 
 def test_a_request_lets_go_of_everything_once() -> None:
@@ -140,7 +153,7 @@ async def test_a_declared_length_that_does_not_fit_is_refused_before_it_comes(
     async with listening(tmp_path, SMALL) as listeners:
         async with listeners.connected(name) as holding:
             await begun(holding, name, fits)
-            reply = await refused(listeners, name, declared(name, 1))
+            reply = await refused(listeners, name, declared(name, TOO_MUCH[name]))
         # Whoever goes lets go.
         await eventually(partial(is_answered, listeners, name))
 
@@ -210,7 +223,7 @@ async def test_strangers_leave_room_for_the_scheduler(tmp_path: Path) -> None:
         refusals = [(await refused(listeners, name, declared(name, 1))).status
                     for name in ("ops", "admission")]  # fmt: skip
         await begun(scheduler, "scheduler", MOST // 2)
-        full = await refused(listeners, "scheduler", declared("scheduler", 1))
+        full = await refused(listeners, "scheduler", declared("scheduler", MOST // SPARE + 1))
 
         async def is_counted() -> bool:
             return listeners.counted("filter", 503) == 1
@@ -219,6 +232,20 @@ async def test_strangers_leave_room_for_the_scheduler(tmp_path: Path) -> None:
 
     assert refusals == [503, 503]
     assert full.status == 503
+
+
+async def test_a_large_body_does_not_keep_out_the_small_ones(tmp_path: Path) -> None:
+    async with (
+        listening(tmp_path, SMALL) as listeners,
+        listeners.connected("scheduler") as large,
+        listeners.connected("scheduler") as small,
+    ):
+        await begun(large, "scheduler", MOST)
+        for _ in range(10):
+            await small.send(whole("filter", BODY))
+            assert (await small.reply()).status == 200
+
+    assert len(BODY) <= MOST // SPARE
 
 
 async def test_a_strangers_body_that_could_never_fit_is_too_large(tmp_path: Path) -> None:

@@ -200,9 +200,12 @@ def test_nodes_that_do_not_begin_are_not_looked_for_for_ever(
     monkeypatch.setattr(node_stream, "_LARGEST_POD", 1_000)
     joined: list[int] = []
     look = NodeStreamReader._look
-    monkeypatch.setattr(
-        NodeStreamReader, "_look", lambda reader: (joined.append(reader._size), look(reader))[1]
-    )
+
+    def noted(reader: NodeStreamReader) -> None:
+        joined.append(reader._size)
+        look(reader)
+
+    monkeypatch.setattr(NodeStreamReader, "_look", noted)
     body = b'{"Pod":{"metadata":{"name":"' + b"x" * 100_000 + b'"}}' + WHOLE[len(b'{"Pod":{}') :]
 
     found = taken(knowing(), *(body[at : at + 100] for at in range(0, len(body), 100)))
