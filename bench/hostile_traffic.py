@@ -47,7 +47,7 @@ class Traffic:
             "new regular expressions": lambda: self._named(self._patterns),
             "new spread selectors": lambda: self._named(self._spread_selectors),
             "new topology keys": lambda: self._named(self._topology_keys),
-            "pods of 1.5 MB": lambda: self._named(self._huge),
+            "pods of a megabyte and a half": lambda: self._named(self._huge),
             "new label keys": lambda: self._named(self._label_keys),
             "new labels and namespaces of pods": lambda: self._named(self._strangers),
             "unknown names": self._unknown_names,
