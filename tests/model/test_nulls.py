@@ -191,8 +191,8 @@ def test_unknown_fields_are_refused_where_they_were() -> None:
     decoder: Decoder[Strict] = Decoder(Strict)
 
     assert decoder.decode(b'{"value":null}') == Strict()
-    with pytest.raises(msgspec.ValidationError, match="unknown field `valeu`"):
-        decoder.decode(b'{"value":null,"valeu":null}')
+    with pytest.raises(msgspec.ValidationError, match="unknown field `velue`"):
+        decoder.decode(b'{"value":null,"velue":null}')
 
 
 def test_numbers_stay_within_their_bounds() -> None:
