@@ -150,6 +150,21 @@ def a_waiting_pod(*tolerations: JSON, name: str = "web-0", **more: Any) -> JSON:
     return pod
 
 
+def spread(pod: JSON) -> JSON:
+    """The same, but its kind must be spread evenly over zones."""
+    labels = {"app": "web"}
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": "zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": labels},
+    }
+    return pod | {
+        "metadata": pod["metadata"] | {"labels": labels},
+        "spec": pod["spec"] | {"topologySpreadConstraints": [constraint]},
+    }
+
+
 def refused(message: str = UNTOLERATED, **more: Any) -> JSON:
     """The status of a pod that kube-scheduler could not place."""
     scheduled = {

@@ -10,18 +10,10 @@ from extender.config.schema import Config
 from extender.verbs.waiting import GRACE
 from tests.builders import JSON, node_json, taint, toleration
 from tests.cluster.apiserver import a_placed_pod
-from tests.waiting import World, a_waiting_pod
+from tests.waiting import World, a_waiting_pod, spread
 
 NODES = ("a", "b", "c")
 VALUES = st.sampled_from(["", "700", "900", "950"])
-SPREAD = [
-    {
-        "maxSkew": 1,
-        "topologyKey": "zone",
-        "whenUnsatisfiable": "DoNotSchedule",
-        "labelSelector": {"matchLabels": {"app": "web"}},
-    }
-]
 
 
 def a_node(name: str, value: str, *, cordoned: bool = False) -> JSON:
@@ -33,11 +25,8 @@ def plain(name: str, threshold: str) -> JSON:
     return a_waiting_pod(toleration("sla", "Gt", threshold), name=name)
 
 
-def spread(name: str, threshold: str) -> JSON:
-    pod = plain(name, threshold)
-    pod["metadata"]["labels"] = {"app": "web"}
-    pod["spec"]["topologySpreadConstraints"] = SPREAD
-    return pod
+def evenly(name: str, threshold: str) -> JSON:
+    return spread(plain(name, threshold))
 
 
 # What happens to the cluster: a node changes, comes or goes, or a pod comes to a node or leaves it.
@@ -134,7 +123,7 @@ def test_nobody_who_fits_is_left_waiting_and_nobody_else_is_woken(
     begin: list[tuple[str, str]],
 ) -> None:
     leeway = World(Config(nudges_per_second=1_000))
-    made = {"plain": plain, "spread": spread}
+    made = {"plain": plain, "spread": evenly}
     pods = [made[kind](f"p{number}", each) for number, (kind, each) in enumerate(kinds)]
     scheduler = Scheduler(leeway, {f"default/{pod['metadata']['name']}": pod for pod in pods})
     for name, value in begin:

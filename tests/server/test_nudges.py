@@ -14,7 +14,7 @@ from extender.verbs import filter as filter_verb
 from extender.verbs.waiting import CHECK_SECONDS, GRACE, GRACE_OF_OTHERS
 from tests.builders import JSON, PREFIX, node_json, requirement, taint, toleration
 from tests.cluster.apiserver import a_placed_pod, eventually
-from tests.waiting import World, a_waiting_pod, refused, schedulable
+from tests.waiting import World, a_waiting_pod, refused, schedulable, spread
 
 HOPELESS = taint("sla", "950")
 POD = a_waiting_pod(scheduler="ours")
@@ -316,16 +316,7 @@ async def woken_by(world: World, pod: JSON) -> list[str]:
 
 async def test_a_pod_that_leaves_makes_room_under_a_spread_constraint() -> None:
     world = World()
-    pod = a_waiting_pod()
-    pod["metadata"]["labels"] = {"app": "web"}
-    pod["spec"]["topologySpreadConstraints"] = [
-        {
-            "maxSkew": 1,
-            "topologyKey": "zone",
-            "whenUnsatisfiable": "DoNotSchedule",
-            "labelSelector": {"matchLabels": {"app": "web"}},
-        }
-    ]
+    pod = spread(a_waiting_pod())
     world.show(node_json("a", labels={"zone": "x"}), node_json("b", HOPELESS, labels={"zone": "y"}))
     world.show_pod(a_placed_pod("there", "a", labels={"app": "web"}))
     world.show_pod(pod)

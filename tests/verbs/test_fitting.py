@@ -6,7 +6,7 @@ from extender.errors import PluginError
 from extender.verbs.fitting import node_for
 from extender.verbs.waiting import View
 from tests.builders import node_json, taint, toleration
-from tests.waiting import World, a_waiting_pod
+from tests.waiting import World, a_waiting_pod, spread
 
 SLA = taint("sla", "950")
 
@@ -43,17 +43,7 @@ def test_a_node_that_is_gone_lets_nobody_pass() -> None:
 
 def test_nobody_is_in_flight_because_of_a_look() -> None:
     world = World()
-    pod = a_waiting_pod()
-    pod["metadata"]["labels"] = {"app": "web"}
-    pod["spec"]["topologySpreadConstraints"] = [
-        {
-            "maxSkew": 1,
-            "topologyKey": "zone",
-            "whenUnsatisfiable": "DoNotSchedule",
-            "labelSelector": {"matchLabels": {"app": "web"}},
-        }
-    ]
-    world.show_pod(pod)
+    world.show_pod(spread(a_waiting_pod()))
     world.show(node_json("a", labels={"zone": "x"}))
 
     assert fitting(world) == "a"
