@@ -54,6 +54,13 @@ def test_work_stops_before_a_pattern_that_the_allowance_does_not_cover(count: in
     assert len(work.do(COST * count + COST - 1)) == count
 
 
+def test_work_that_nobody_waits_for_is_not_begun() -> None:
+    work = ProgramCache().work(["true", "false"], [SLA])
+
+    assert work.do(math.inf, lambda: True) == []
+    assert len(work.do(math.inf)) == 2
+
+
 def test_work_on_a_hundred_large_patterns_ends_after_some_calls() -> None:
     """Each call goes on where the last one stopped, as long as all of them can be kept."""
     programs, calls = ProgramCache(CacheBudget(1 << 30)), 0

@@ -10,7 +10,7 @@ from extender.cluster.source import NoSource
 from extender.review.doctor import running
 from extender.review.doctor.running import Caller, Status
 from extender.review.doctor.scheduler import Extender, SchedulerConfiguration
-from extender.server.status import Callers
+from extender.server.status import Callers, Readiness
 
 SCHEDULER = Caller("10.0.0.1", "Go-http-client/1.1", "filter", "names", 5)
 AT = datetime(2026, 1, 2, tzinfo=UTC)
@@ -45,6 +45,20 @@ def checked(status: Status, *, report: str = "", ready: bool = True) -> list[tup
 )
 def test_who_called(callers: tuple[Caller, ...], expected: list[tuple[str, str]]) -> None:
     assert checked(Status(__version__, AT, "", callers)) == expected
+
+
+@pytest.mark.parametrize(
+    ("remark", "expected"),
+    [
+        pytest.param("3 pods wait", [], id="well"),
+        pytest.param("failing: HTTP 403; 3 pods wait", [("warning", "nudges")], id="forbidden"),
+    ],
+)
+def test_whether_pods_can_be_woken(remark: str, expected: list[tuple[str, str]]) -> None:
+    ok = Readiness({"cluster": lambda: (None, "5 nodes"), "nudges": lambda: (None, remark)})
+    status = Status(__version__, AT, "", (SCHEDULER,))
+
+    assert checked(status, report=ok.report()[1]) == expected
 
 
 def test_another_version() -> None:
