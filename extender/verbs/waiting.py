@@ -27,6 +27,9 @@ from extender.verbs.profiles import DEFAULT_SCHEDULER, scheduler_name
 GRACE: Final = 0.2
 # The same for a pod that another replica refused: whoever answered goes first.
 GRACE_OF_OTHERS: Final = 1.0
+# kube-scheduler writes why a pod was refused into its status, which wakes the pod once more: who
+# is asked about so soon after a refusal brings no news.
+SELF_WAKE_SECONDS: Final = 0.5
 # A pod that was refused by another replica is judged by what changed since this long ago: the
 # other may have had an older view than we have now.
 SUSPECT_SECONDS: Final = 2.0
@@ -146,7 +149,13 @@ class WaitingPods:
             return False  # somebody asks what would be
         activity, view = self._source.activity, View.of(snapshot)
         refusal = self._refusals.get(meta.uid)
-        expects_news = refusal is not None and refusal.own and refusal.activity == activity
+        now = self._clock()
+        expects_news = (
+            refusal is not None
+            and refusal.own
+            and refusal.activity == activity
+            and now - refusal.at >= SELF_WAKE_SECONDS
+        )
         if refusal is None:
             refusal = self._remember(meta.uid, f"{meta.namespace}/{meta.name}", view)
             if len(self._schedulers) < MAX_SCHEDULERS:
@@ -155,7 +164,7 @@ class WaitingPods:
             # It is not the in-tree filters that refuse. A condition changes once a second at most:
             # its time has no fractions.
             refusal.pause, refusal.not_before = 0.0, refusal.woken_at + FIRST_PAUSE
-        refusal.at, refusal.view, refusal.activity = self._clock(), view, activity
+        refusal.at, refusal.view, refusal.activity = now, view, activity
         refusal.own, refusal.carries_nodes = True, carries_nodes
         return expects_news
 

@@ -94,6 +94,7 @@ async def test_doctor_asks_the_api_server_what_somebody_may_do(
         "persistentvolumes",
         "persistentvolumeclaims",
         "storageclasses.storage.k8s.io",
+        "patch pods/status",
     }
     config = str(plane.folder / f"{EXTENDED}.yaml")
     code, page = await data("doctor", admin, config, "--scheduler-as=nobody")

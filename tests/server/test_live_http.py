@@ -49,6 +49,12 @@ SLA = taint("sla", "950")
 
 
 @pytest.fixture(autouse=True)
+def _nobody_wakes_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Who is asked about twice in a row is asked about because something has happened.
+    monkeypatch.setattr("extender.verbs.waiting.SELF_WAKE_SECONDS", 0.0)
+
+
+@pytest.fixture(autouse=True)
 def _gc_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     # What a source freezes is the whole process, and here that is the tests too.
     monkeypatch.setattr("gc.freeze", lambda: None)

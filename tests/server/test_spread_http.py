@@ -27,6 +27,12 @@ WEB = {"app": "web"}
 PATIENT = Config(catch_up=5.0)
 
 
+@pytest.fixture(autouse=True)
+def _nobody_wakes_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Who is asked about twice in a row is asked about because something has happened.
+    monkeypatch.setattr("extender.verbs.waiting.SELF_WAKE_SECONDS", 0.0)
+
+
 def zoned(count: int, zones: Sequence[str] = "abc") -> list[JSON]:
     """Nodes, one zone after the other in turn."""
     return [

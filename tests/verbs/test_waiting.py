@@ -12,6 +12,7 @@ from extender.verbs.waiting import (
     GRACE,
     GRACE_OF_OTHERS,
     LONGEST_PAUSE,
+    SELF_WAKE_SECONDS,
     SUSPECT_SECONDS,
     UNJUDGED_PAUSE,
     UNKNOWN,
@@ -202,6 +203,8 @@ def test_news_is_expected_when_a_refused_pod_is_asked_about_and_nothing_was_seen
     world = a_world()
 
     assert not world.ask(POD).expects_news
+    assert not world.ask(POD).expects_news  # its own status has woken it
+    world.now += SELF_WAKE_SECONDS
     assert world.ask(POD).expects_news
 
 
@@ -218,6 +221,7 @@ def test_no_news_is_expected_when_something_was_seen_to_happen(happens: str) -> 
         world.show_pod(placed)
     else:
         world.cache.pods.remove("default/x")
+    world.now += SELF_WAKE_SECONDS
 
     assert not world.ask(POD).expects_news
 
@@ -230,6 +234,7 @@ def test_what_kube_scheduler_does_not_react_to_is_no_sign() -> None:
     world.show(node_json("a", HOPELESS))  # a heartbeat
     world.show_pod(placed, phase="Running")
     world.show_pod(POD, **refused())
+    world.now += SELF_WAKE_SECONDS
 
     assert world.ask(POD).expects_news
 
