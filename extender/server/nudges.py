@@ -16,6 +16,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from extender import plugins
 from extender.cluster.pending import SCHEDULABLE, Rules, WaitingPod
 from extender.cluster.pod_status import Condition
 from extender.cluster.source import Watching
@@ -39,16 +40,9 @@ LONGEST_BACKOFF: Final = 60.0
 REASON_FITS: Final = "ClusterChanged"
 REASON_UNFIT: Final = "NoNodePasses"
 
-_RESOURCES: Final = (
-    "nodes",
-    "pods",
-    "persistentvolumes",
-    "persistentvolumeclaims",
-    "storageclasses",
-)
+_RESOURCES: Final = plugins.resources(plugins.DEFAULT_WEIGHTS)
 # Refusals that concern one pod only; anything else will meet the next patch, too.
 _OF_ONE_POD: Final = frozenset({400, 413, 422})
-
 
 Result = Literal["sent", "unneeded", "failed"]
 
@@ -140,8 +134,7 @@ class Nudges:
         return again or more or bool(found)
 
     async def _judge(self, due: Due) -> None:
-        snapshot = self._source.snapshot()
-        view = View.of(snapshot)
+        view = View.of(self._source.snapshot())
         try:
             node = await self._node_for(due.rules, None if due.everywhere else due.view)
         except PluginError:

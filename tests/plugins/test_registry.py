@@ -4,7 +4,13 @@ from extender import plugins
 from extender.framework.interface import SUCCESS, Profile, Settings, Status
 from extender.match.gates import ATTRIBUTE_OF
 from extender.model.core_v1 import Pod
-from extender.plugins import node_affinity, node_unschedulable
+from extender.plugins import (
+    node_affinity,
+    node_unschedulable,
+    pod_topology_spread,
+    taint_toleration,
+    volume_binding,
+)
 from extender.plugins.node_affinity import NodeAffinity
 from tests.builders import (
     a_node,
@@ -211,3 +217,25 @@ def test_pods_with_the_same_rules_have_one_signature_and_others_have_another() -
         assert plugin.signature(a_pod(GPU, name="other")) == plugin.signature(tolerating)
         assert plugin.signature(a_pod()) is not None
     assert set(told_apart) == {"NodeUnschedulable", "TaintToleration", "NodeAffinity"}
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        node_unschedulable.REASON,
+        taint_toleration.REASON,
+        taint_toleration.REASON_REDACTED,
+        taint_toleration.REASON_ANNOTATION_ONLY,
+        taint_toleration.REASON_ANNOTATION_ONLY_REDACTED,
+        node_affinity.REASON,
+        pod_topology_spread.REASON,
+        pod_topology_spread.REASON_MISSING_LABEL,
+        *(text for name, text in vars(volume_binding).items() if name.startswith("REASON_")),
+    ],
+)
+def test_a_refusal_is_recognised_in_a_message_of_kube_scheduler(reason: str) -> None:
+    told = reason.format("sla", claim="c", volume="v", namespace="n", pod="p")
+    message = f"0/3 nodes are available: 3 {told}."
+
+    assert plugins.is_reason_in(message)
+    assert not plugins.is_reason_in("0/3 nodes are available: 3 Insufficient cpu.")
