@@ -25,6 +25,10 @@ from extender.model.storage_v1 import VolumeNodeAffinity
 
 TOLERATIONS: Final = "tolerations"
 NODE_AFFINITY: Final = "node-affinity"
+# Of compile mode: how long a bound pod may stay where no rule tolerates it, and Leeway's record of
+# the keys for which that is written.
+EVICTION_GRACE: Final = "eviction-grace-seconds"
+GUARDED_KEYS: Final = "guarded-keys"
 
 _MAX_VALUES: Final = 20_000
 

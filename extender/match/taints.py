@@ -20,6 +20,8 @@ NO_SCHEDULE: Final = "NoSchedule"
 PREFER_NO_SCHEDULE: Final = "PreferNoSchedule"
 NO_EXECUTE: Final = "NoExecute"
 HARD_EFFECTS: Final = frozenset({NO_SCHEDULE, NO_EXECUTE})
+# What cordoning stands for. Upstream asks about it whether or not the node carries it.
+CORDON: Final = Taint(key="node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
 
 
 class _Scale:
@@ -136,11 +138,21 @@ _ALWAYS: Final = _Always()
 
 
 class Matcher(Struct, frozen=True, gc=False):
-    """One compiled toleration: its key, its effect and the test of its operator."""
+    """One compiled toleration: its key, its effect, the test of its operator, its seconds."""
 
     key: str
     effect: str
     test: _ValueTest | _Expression
+    seconds: int | None = None
+
+    @property
+    def can_match(self) -> bool:
+        """Whether there is any taint that it tolerates."""
+        return not isinstance(self.test, _Never)
+
+    def tolerates(self, taint: Taint, noticed: Noticed) -> bool:
+        """Whether it addresses a taint and accepts its value."""
+        return self.addresses(taint) and self.accepts(taint, noticed)
 
     def addresses(self, taint: Taint) -> bool:
         """Whether key and effect match; an empty one is a wildcard, whatever the operator."""
@@ -271,11 +283,13 @@ def compile_tolerations(
         if not expression:
             operator = usable.get(toleration.operator or operators.DEFAULT_TOLERATION)
             test = _NEVER if operator is None else _value_test(toleration, operator, noticed)
-            matchers.append(Matcher(toleration.key, toleration.effect, test))
+            seconds = toleration.toleration_seconds
+            matchers.append(Matcher(toleration.key, toleration.effect, test, seconds))
         elif expression not in expressions:
             expressions.add(expression)
             # The expression alone decides: key and effect do not apply.
-            matchers.append(Matcher("", "", _expression_test(expression, gates, programs, noticed)))
+            judge = _expression_test(expression, gates, programs, noticed)
+            matchers.append(Matcher("", "", judge, toleration.toleration_seconds))
     return Tolerations(tuple(matchers))
 
 

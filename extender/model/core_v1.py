@@ -240,3 +240,45 @@ class PendingPod(PlacedPod, frozen=True, gc=False):
     metadata: PendingPodMeta
     spec: PendingPodSpec = field(default_factory=PendingPodSpec)
     status: PendingPodStatus = field(default_factory=PendingPodStatus)
+
+
+class OwnerReference(Struct, frozen=True, gc=False):
+    """An object that a pod belongs to."""
+
+    kind: str = ""
+    name: str = ""
+    controller: bool | None = None
+
+
+class LivePodMeta(Struct, frozen=True, gc=False, rename="camel"):
+    """Who a pod is, what it carries and whom it belongs to."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    deletion_timestamp: str | None = None
+    annotations: dict[str, str] | None = None
+    owner_references: tuple[OwnerReference, ...] | None = None
+
+
+class LivePodSpec(Struct, frozen=True, gc=False, rename="camel"):
+    """The tolerations of a pod, as bytes that a patch can be tested against, and its node."""
+
+    node_name: str = ""
+    scheduler_name: str = ""
+    tolerations: Raw = Raw(b"null")
+
+
+class LivePodStatus(Struct, frozen=True, gc=False):
+    """The phase of a pod."""
+
+    phase: str = ""
+
+
+class LivePod(Struct, frozen=True, gc=False):
+    """A pod whose rules are written as plain tolerations."""
+
+    metadata: LivePodMeta = field(default_factory=LivePodMeta)
+    spec: LivePodSpec = field(default_factory=LivePodSpec)
+    status: LivePodStatus = field(default_factory=LivePodStatus)

@@ -11,14 +11,11 @@ from extender.framework import rules
 from extender.framework.interface import SUCCESS, NodeFilter, Settings, Status, unresolvable
 from extender.framework.snapshot import UNSCHEDULABLE, AttributeFacet, NodeInfo, Snapshot
 from extender.match.findings import Finding, Noticed
-from extender.match.taints import NO_SCHEDULE
-from extender.model.core_v1 import Pod, Taint
+from extender.match.taints import CORDON
+from extender.model.core_v1 import Pod
 
 REASON: Final = "node(s) were unschedulable"
 REFUSED: Final = unresolvable(REASON)
-
-# Upstream asks about this taint whether or not the node carries it.
-CORDON: Final = Taint(key="node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,9 @@ from extender.match.cel.faults import CompileError
 from extender.match.cel.program import compile_expression
 from extender.match.cel.work import IsOver, Work
 from extender.match.lru import CacheBudget
+from extender.match.taints import CORDON
 from extender.metrics import Metrics
 from extender.model.core_v1 import Pod, Taint
-from extender.plugins.node_unschedulable import CORDON
 
 # What a call may do on the event loop, in units of CEL cost: 20 to 40 ms of work.
 LOOP_ALLOWANCE: Final = 200_000

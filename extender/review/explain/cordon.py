@@ -8,7 +8,8 @@ import msgspec
 from extender.framework import rules
 from extender.framework.interface import Settings
 from extender.framework.snapshot import NodeInfo, TaintSet
-from extender.plugins.node_unschedulable import CORDON, NodeUnschedulable
+from extender.match.taints import CORDON
+from extender.plugins.node_unschedulable import NodeUnschedulable
 from extender.review.explain.proposals import Case, Proposal
 from extender.review.explain.schema import Change, Derivation
 from extender.review.explain.taints.derivation import placed_tolerations, taint_check
