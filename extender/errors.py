@@ -62,6 +62,7 @@ class AnnotationError(LeewayError):
 
     def __init__(self, annotation: str, problem: str) -> None:
         super().__init__(f"{annotation} is invalid: {problem}")
+        self.annotation = annotation
         self.problem = problem
 
 
@@ -80,9 +81,10 @@ class ManifestError(LeewayError):
 class ApiError(LeewayError):
     """The API server cannot be reached or refuses; the caller retries with back-off."""
 
-    def __init__(self, sentence: str, status: int = 0) -> None:
+    def __init__(self, sentence: str, status: int = 0, body: bytes = b"") -> None:
         super().__init__(sentence)
         self.status = status  # of HTTP; 0: there was no answer
+        self.body = body  # the beginning of the answer
 
 
 class PodGoneError(LeewayError):

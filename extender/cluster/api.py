@@ -36,6 +36,10 @@ WATCH_READ_SECONDS: Final = 150.0
 # The transport delivers up to 4 MB at once; splitting that into lines blocks the event loop.
 PIECE_BYTES: Final = 1 << 18
 _ERROR_TEXT: Final = 256
+# Of an error's body that is kept for whoever looks into it.
+_ERROR_BYTES: Final = 1 << 16
+MERGE_PATCH: Final = "application/strategic-merge-patch+json"
+JSON_PATCH: Final = "application/json-patch+json"
 
 _GONE: Final = 410
 _UNAUTHORIZED: Final = 401
@@ -179,17 +183,30 @@ class Connection:
         self._forget = forget
         self._watch_read_seconds = watch_read_seconds
 
-    async def get(self, path: str, params: Mapping[str, str]) -> bytes:
-        """The body of the response."""
-        return await self._exchange("GET", path, params)
+    async def get(
+        self, path: str, params: Mapping[str, str], *, seconds: float | None = None
+    ) -> bytes:
+        """The body of the response, which may pause for so many seconds."""
+        return await self._exchange("GET", path, params, seconds=seconds)
 
-    async def post(self, path: str, body: object, headers: Mapping[str, str]) -> bytes:
-        """The body of the response to a review, which is created but not stored."""
-        return await self._exchange("POST", path, {}, body, headers)
+    async def post(
+        self,
+        path: str,
+        body: object,
+        headers: Mapping[str, str] = _NO_HEADERS,
+        *,
+        seconds: float | None = None,
+    ) -> bytes:
+        """The body of the response to an object that is created, or to a review."""
+        return await self._exchange("POST", path, {}, body, headers, seconds=seconds)
 
-    async def patch(self, path: str, body: object) -> bytes:
-        """The body of the response to a strategic merge patch."""
-        headers = {"Content-Type": "application/strategic-merge-patch+json"}
+    async def put(self, path: str, body: object, *, seconds: float | None = None) -> bytes:
+        """The body of the response to an object that replaces another."""
+        return await self._exchange("PUT", path, {}, body, seconds=seconds)
+
+    async def patch(self, path: str, body: object, kind: str = MERGE_PATCH) -> bytes:
+        """The body of the response to a patch of one kind."""
+        headers = {"Content-Type": kind}
         return await self._exchange("PATCH", path, {}, body, headers, seconds=PATCH_READ_SECONDS)
 
     async def _exchange(
@@ -248,10 +265,11 @@ class Connection:
             yield response
 
     async def _fault(self, method: str, path: str, response: aiohttp.ClientResponse) -> ApiError:
-        text = (await response.text(errors="replace"))[:_ERROR_TEXT]
+        body = (await response.content.read(_ERROR_BYTES)) or b""
+        text = body.decode(errors="replace")[:_ERROR_TEXT]
         sentence = f"{method} {path}: HTTP {response.status}: {text}"
         if response.status == _UNAUTHORIZED:
             self._forget()
-        if response.status in _UNSUPPORTED:
-            return ApiUnsupportedError(sentence, response.status)
-        return _FAULTS.get(response.status, ApiError)(sentence, response.status)
+        unsupported = response.status in _UNSUPPORTED
+        fault = ApiUnsupportedError if unsupported else _FAULTS.get(response.status, ApiError)
+        return fault(sentence, response.status, body)

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Collection
 from typing import Any
-from urllib.parse import quote
 
 from extender.cluster import listing, resources
 from extender.cluster.api import ApiServer, Connection
@@ -31,9 +30,8 @@ async def snapshot(api: ApiServer, names: Collection[str]) -> Snapshot:
 
 async def pod(api: ApiServer, namespace: str, name: str) -> bytes:
     """One pod, as JSON from the API server."""
-    path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods/{quote(name, safe='')}"
     async with api.connect() as connection:
-        return await connection.get(path, {})
+        return await connection.get(resources.pod_path(f"{namespace}/{name}"), {})
 
 
 async def _fill(store: Store[Any], connection: Connection, resource: Resource[Any]) -> None:

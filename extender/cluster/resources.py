@@ -1,12 +1,13 @@
 """The resources that can be watched: their paths, their decoders and the keys of objects."""
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeVar
+from urllib.parse import quote
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Raw, Struct, field
 
 from extender.errors import GarbageError
 from extender.model.core_v1 import Node, PendingPod, PlacedPod
@@ -163,15 +164,72 @@ class Resource(Generic[T]):
         """One line of a watch stream."""
         if line.startswith(_MARKS):  # every API server writes the type first
             return _mark(_decoded(_MARK, line))
-        event = _decoded(self._event, line)
+        event = self._decode_change(line)
         if event.type not in _CHANGES:
             return _mark(_decoded(_MARK, line))
-        return event if self._detail is None else self._detail.of_event(event, line)
+        return event
+
+    def _decode_change(self, line: bytes) -> Event[T]:
+        event = _decoded(self._event, line)
+        if self._detail is None or event.type not in _CHANGES:
+            return event
+        return self._detail.of_event(event, line)
+
+
+class _RawPage(Struct, frozen=True, gc=False):
+    metadata: _ListMeta
+    items: list[Raw] | None = None
+
+
+class SievedResource(Resource[T]):
+    """A resource of which few objects matter: those whose JSON contains one of some texts.
+
+    Of all others only `stub` is decoded, which has the metadata alone. Skipping what is not
+    declared takes a fraction of the time, and nothing of it stays in memory.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        path: str,
+        kind: type[T],
+        *,
+        stub: type[T],
+        texts: Collection[bytes],
+        params: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(name, path, kind, params=params)
+        self._texts = tuple(texts)
+        self._pages: Decoder[_RawPage] = Decoder(_RawPage)
+        self._whole: Decoder[T] = Decoder(kind)
+        self._stub: Decoder[T] = Decoder(stub)
+        self._stub_event: Decoder[Event[T]] = Decoder(Event[stub])  # type: ignore[valid-type]
+
+    def decode_page(self, body: bytes) -> Page[T]:
+        """One page of a list."""
+        page = _decoded(self._pages, body)
+        items = [
+            _decoded(self._whole if self._matters(raw) else self._stub, raw)
+            for raw in map(bytes, page.items or ())
+        ]
+        return Page(page.metadata, items)
+
+    def _decode_change(self, line: bytes) -> Event[T]:
+        return _decoded(self._event if self._matters(line) else self._stub_event, line)
+
+    def _matters(self, body: bytes) -> bool:
+        return any(text in body for text in self._texts)
 
 
 def key_of(meta: Meta) -> Key:
     """The key of an object: `namespace/name`, or the name if it has no namespace."""
     return f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
+
+
+def pod_path(key: Key) -> str:
+    """The path of a pod."""
+    namespace, _, name = key.partition("/")
+    return f"/api/v1/namespaces/{quote(namespace, safe='')}/pods/{quote(name, safe='')}"
 
 
 def _mark(event: _MarkEvent) -> Bookmark | Fault:

@@ -8,6 +8,7 @@ from extender.config import reading
 from extender.config.reading import Reader
 from extender.config.schema import (
     Config,
+    LeaderElection,
     Limits,
     Listen,
     Logging,
@@ -18,6 +19,7 @@ from extender.errors import ConfigError, DocumentError
 from extender.match.gates import ATTRIBUTE_OF, FeatureGates
 from extender.model import documents
 from extender.model.documents import Plain
+from extender.native.settings import CompileSettings
 from extender.plugins import DEFAULT_WEIGHTS
 
 API_VERSION: Final = "leeway.scheduling/v1alpha1"
@@ -30,6 +32,9 @@ _MIN_CONNECTIONS: Final = 16
 _MAX_CONNECTIONS: Final = 1_000_000
 _MAX_WEIGHT: Final = 100
 _MAX_NUDGES: Final = 1_000
+_MAX_WRITES: Final = 10_000
+_MAX_TOLERATIONS: Final = 1_000
+_MAX_GRACE: Final = 86_400  # a day
 _DEFAULT_LISTEN: Final = Listen()
 _DEFAULT: Final = Config()
 
@@ -52,6 +57,7 @@ PATH_OF_FLAG: Final[Mapping[str, str]] = {
     "--refusals": "refusals",
     "--nudges-per-second": "nudge.perSecond",
     "--enable-explain": "explain.enabled",
+    "--leader-elect": "leaderElection.leaderElect",
     "--log-format": "logging.format",
     "-v": "logging.verbosity",
 }
@@ -141,6 +147,8 @@ def _config(root: Reader) -> Config:
         nudges_per_second=_nudge(root.section("nudge")),
         max_staleness=root.value("maxStaleness", None, reading.duration),
         explain=_explain(root.section("explain")),
+        compile=_compile(root.section("compile")),
+        leader_election=_leader_election(root.section("leaderElection")),
         limits=_limits(root.section("limits")),
         logging=_logging(root.section("logging")),
     )
@@ -260,6 +268,9 @@ def _limits(section: Reader) -> Limits:
         body_timeout=section.value("bodyTimeout", default.body_timeout, reading.positive_duration),
         head_timeout=section.value("headTimeout", default.head_timeout, reading.positive_duration),
         drain_timeout=section.value("drainTimeout", default.drain_timeout, reading.duration),
+        writes_per_second=section.value(
+            "writesPerSecond", default.writes_per_second, reading.integer(1, _MAX_WRITES)
+        ),
     )
     section.finish()
     if limits.in_flight_bytes < request_bytes:
@@ -282,6 +293,37 @@ def _explain(section: Reader) -> bool:
     enabled = section.value("enabled", _DEFAULT.explain, reading.boolean)
     section.finish()
     return enabled
+
+
+def _compile(section: Reader) -> CompileSettings:
+    default = CompileSettings()
+    names = section.value("schedulerNames", tuple(default.scheduler_names), reading.texts)
+    settings = CompileSettings(
+        scheduler_names=frozenset(names),
+        extra_taints=section.value("extraTaints", default.extra_taints, reading.taints),
+        max_tolerations=section.value(
+            "maxTolerations", default.max_tolerations, reading.integer(1, _MAX_TOLERATIONS)
+        ),
+        protected_taints=section.value(
+            "protectedTaints", default.protected_taints, reading.taint_keys
+        ),
+        no_execute_grace=section.value(
+            "noExecuteGrace", default.no_execute_grace, reading.whole_seconds(_MAX_GRACE)
+        ),
+    )
+    section.finish()
+    return settings
+
+
+def _leader_election(section: Reader) -> LeaderElection:
+    default = LeaderElection()
+    election = LeaderElection(
+        namespace=section.value("namespace", default.namespace, reading.namespace),
+        name=section.value("name", default.name, reading.dns_name),
+        leader_elect=section.value("leaderElect", default.leader_elect, reading.boolean),
+    )
+    section.finish()
+    return election
 
 
 def _logging(section: Reader) -> Logging:

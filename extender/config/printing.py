@@ -1,9 +1,11 @@
 """Prints the effective configuration as an equivalent file."""
 
 from extender.config.loading import API_VERSION, KIND
-from extender.config.schema import Config, Limits, ProfileConfig, TLSFiles
+from extender.config.schema import Config, LeaderElection, Limits, ProfileConfig, TLSFiles
 from extender.match.gates import ATTRIBUTE_OF
+from extender.model.core_v1 import Taint
 from extender.model.documents import Plain
+from extender.native.settings import CompileSettings
 from extender.plugins import DEFAULT_WEIGHTS
 
 
@@ -37,6 +39,8 @@ def to_document(config: Config) -> dict[str, Plain]:
             else {"maxStaleness": _duration_text(config.max_staleness)}
         ),
         "explain": {"enabled": config.explain},
+        "compile": _compile_document(config.compile),
+        "leaderElection": _leader_election_document(config.leader_election),
         "limits": _limits_document(config.limits),
         "logging": {"format": config.logging.format, "verbosity": config.logging.verbosity},
     }
@@ -52,6 +56,30 @@ def _limits_document(limits: Limits) -> Plain:
         "bodyTimeout": _duration_text(limits.body_timeout),
         "headTimeout": _duration_text(limits.head_timeout),
         "drainTimeout": _duration_text(limits.drain_timeout),
+        "writesPerSecond": limits.writes_per_second,
+    }
+
+
+def _compile_document(settings: CompileSettings) -> Plain:
+    return {
+        "schedulerNames": [*sorted(settings.scheduler_names)],
+        "extraTaints": [_taint_text(taint) for taint in settings.extra_taints],
+        "maxTolerations": settings.max_tolerations,
+        "protectedTaints": list(settings.protected_taints),
+        "noExecuteGrace": _duration_text(settings.no_execute_grace),
+    }
+
+
+def _taint_text(taint: Taint) -> str:
+    value = f"={taint.value}" if taint.value else ""
+    return f"{taint.key}{value}:{taint.effect}"
+
+
+def _leader_election_document(election: LeaderElection) -> Plain:
+    return {
+        "namespace": election.namespace,
+        "name": election.name,
+        "leaderElect": election.leader_elect,
     }
 
 

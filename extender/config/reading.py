@@ -6,6 +6,8 @@ from typing import Final, TypeVar
 
 from extender.config.schema import Address
 from extender.match import selectors
+from extender.match.taints import HARD_EFFECTS, PREFER_NO_SCHEDULE
+from extender.model.core_v1 import Taint
 from extender.model.documents import Plain
 
 T = TypeVar("T")
@@ -15,6 +17,8 @@ _DURATION: Final = re.compile(
 )
 _MILLISECONDS: Final = (3_600_000, 60_000, 1_000, 1)
 _PORT_MAX: Final = 65535
+_DNS_LABEL_MAX: Final = 63
+_EFFECTS: Final = frozenset({*HARD_EFFECTS, PREFER_NO_SCHEDULE})
 _EMPTY: Final[Mapping[str, Plain]] = {}
 
 
@@ -107,6 +111,47 @@ def annotation_prefix(raw: Plain) -> str:
     return prefix
 
 
+def dns_name(raw: Plain) -> str:
+    """The name of a Kubernetes object: a DNS subdomain."""
+    name = text(raw)
+    if not selectors.is_label_key(f"{name}/x"):
+        raise ValueError(f"must be a DNS name, such as leeway-controller, not {raw!r}")
+    return name
+
+
+def namespace(raw: Plain) -> str:
+    """The name of a namespace: one label of a DNS name."""
+    name = dns_name(raw)
+    if "." in name or len(name) > _DNS_LABEL_MAX:
+        raise ValueError(f"must be the name of a namespace, such as leeway, not {raw!r}")
+    return name
+
+
+def taints(raw: Plain) -> tuple[Taint, ...]:
+    """A list of taints as kubectl writes them: `key=value:Effect` or `key:Effect`."""
+    return tuple(_taint(item) for item in texts(raw))
+
+
+def _taint(written: str) -> Taint:
+    key_and_value, _, effect = written.rpartition(":")
+    key, _, value = key_and_value.partition("=")
+    if not (selectors.is_label_key(key) and selectors.is_label_value(value)):
+        raise ValueError(f"must be key=value:Effect or key:Effect, not {written!r}")
+    if effect not in _EFFECTS:
+        known = ", ".join(sorted(_EFFECTS))
+        raise ValueError(f"unknown effect {effect!r} in {written!r}; known: {known}")
+    return Taint(key, value, effect)
+
+
+def taint_keys(raw: Plain) -> tuple[str, ...]:
+    """A list of taint keys; one that ends in a slash stands for all keys of that prefix."""
+    entries = texts(raw)
+    for entry in entries:
+        if not selectors.is_label_key(f"{entry}x" if entry.endswith("/") else entry):
+            raise ValueError(f"must be a taint key, or a prefix that ends in /, not {entry!r}")
+    return entries
+
+
 def texts(raw: Plain) -> tuple[str, ...]:
     """A list of non-empty strings."""
     return tuple(text(item) for item in _list(raw))
@@ -164,6 +209,18 @@ def positive_duration(raw: Plain) -> float:
     if not seconds:
         raise ValueError("must be above zero")
     return seconds
+
+
+def whole_seconds(high: int) -> Callable[[Plain], int]:
+    """A duration of so many seconds at most, without a fraction."""
+
+    def read(raw: Plain) -> int:
+        seconds = duration(raw)
+        if seconds > high or seconds % 1:
+            raise ValueError(f"must be whole seconds from 0s to {high}s, not {raw!r}")
+        return int(seconds)
+
+    return read
 
 
 def address(raw: Plain) -> Address:

@@ -9,6 +9,7 @@ from extender.framework.interface import Settings
 from extender.match.cel.cache import ProgramCache
 from extender.match.gates import FeatureGates
 from extender.match.lru import CacheBudget
+from extender.native.settings import CompileSettings
 from extender.plugins import DEFAULT_WEIGHTS
 
 
@@ -54,6 +55,7 @@ class Limits:
     body_timeout: float = 20.0
     head_timeout: float = 5.0
     drain_timeout: float = 10.0
+    writes_per_second: int = 50  # of the controller, to pods
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,15 @@ class ProfileConfig:
 
     scheduler_name: str
     weights: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderElection:
+    """The Lease by which controllers agree on who writes."""
+
+    namespace: str = "leeway"
+    name: str = "leeway-controller"
+    leader_elect: bool = True  # False: this process always writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +102,8 @@ class Config:
     nudges_per_second: int = 10
     max_staleness: float | None = None
     explain: bool = False
+    compile: CompileSettings = field(default_factory=CompileSettings)
+    leader_election: LeaderElection = field(default_factory=LeaderElection)
     limits: Limits = field(default_factory=Limits)
     logging: Logging = field(default_factory=Logging)
 
@@ -107,6 +120,10 @@ class Config:
             caches=programs.budget,
             programs=programs,
         )
+
+    def extended_schedulers(self) -> frozenset[str]:
+        """The schedulers that are known to call an extender, by their names."""
+        return frozenset(profile.scheduler_name for profile in self.profiles)
 
     def enabled_plugins(self) -> frozenset[str]:
         """Every plugin that is on in at least one profile."""

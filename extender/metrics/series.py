@@ -1,4 +1,4 @@
-"""Every series that Leeway exports: names, labels, buckets.
+"""Every series that `leeway serve` exports: names, labels, buckets.
 
 The registry is a parameter, so a test makes its own. Counting happens once a call, in
 aggregate; no label holds the name of a pod or a node.

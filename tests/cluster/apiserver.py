@@ -21,6 +21,7 @@ from aiohttp import web
 from extender.cluster.api import Load
 from extender.cluster.cache import NodeStore, PodStore
 from extender.cluster.resources import INITIAL_EVENTS_END, Key
+from tests import json_patch
 from tests.builders import JSON
 
 PATHS = {
@@ -82,7 +83,15 @@ class Broken:
     steps: tuple[Step, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Body:
+    """These bytes, as if they were what was asked for."""
+
+    text: bytes
+
+
 OfList = Answer | Held | CutOff
+OfLease = Answer | Held | CutOff | Body
 OfWatch = Answer | Broken
 
 
@@ -178,7 +187,7 @@ class ScriptedServer:
 
     def __init__(self) -> None:
         self.objects: dict[str, dict[Key, JSON]] = {
-            name: {} for name in (PATHS | WORKLOADS).values()
+            name: {} for name in (*(PATHS | WORKLOADS).values(), "leases")
         }
         self.asked: list[Asked] = []
         self.streams_lists = True
@@ -192,7 +201,14 @@ class ScriptedServer:
         self.forbidden: set[tuple[str, str]] = set()
         self.patches: list[Patch] = []
         self._of_patches: deque[Answer] = deque()
+        self.answers_patches = asyncio.Event()  # else JSON patches wait
+        self.answers_patches.set()
+        self.events: dict[str, JSON] = {}
         self.reviews: list[JSON] = []
+        self.lease_requests: list[str] = []
+        self.answers_leases = asyncio.Event()  # else requests for leases wait
+        self.answers_leases.set()
+        self.lease_faults: deque[OfLease | None] = deque()
         self._version = 100
         self._oldest = 0  # a watch can go on from here
         self._changes: list[_Change] = []
@@ -253,6 +269,10 @@ class ScriptedServer:
         """What happens to the next patches."""
         self._of_patches.extend(faults)
 
+    def on_lease(self, *faults: OfLease | None) -> None:
+        """What happens to the next requests for leases; None: nothing."""
+        self.lease_faults.extend(faults)
+
     def disturb(self, resource: str, *steps: Step) -> None:
         """What happens to the streams of a resource, now."""
         for stream in self._streams:
@@ -291,6 +311,11 @@ class ScriptedServer:
         app.router.add_get("/api/v1/namespaces/{namespace}/configmaps/{name}", self._config_map)
         app.router.add_get("/api/v1/namespaces/{namespace}/pods/{name}", self._pod)
         app.router.add_patch("/api/v1/namespaces/{namespace}/pods/{name}/status", self._patch)
+        app.router.add_patch("/api/v1/namespaces/{namespace}/pods/{name}", self._json_patch)
+        app.router.add_post("/api/v1/namespaces/{namespace}/events", self._event)
+        leases = "/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
+        app.router.add_route("*", leases, self._lease)
+        app.router.add_route("*", f"{leases}/{{name}}", self._lease)
         app.router.add_post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", self._review)
         self._tls = tls
         self._runner = web.AppRunner(
@@ -362,6 +387,68 @@ class ScriptedServer:
         conditions |= {each["type"]: each for each in body["status"]["conditions"]}
         self.put("pods", pod | {"status": old | {"conditions": list(conditions.values())}})
         return web.json_response(self.objects["pods"][key])
+
+    async def _json_patch(self, request: web.Request) -> web.Response:
+        """Apply a JSON patch to a pod; what does not hold is refused without a word about it."""
+        body = await request.json()
+        self.patches.append(Patch(request.rel_url.raw_path, request.content_type, body, None))
+        fault = self._of_patches.popleft() if self._of_patches else None
+        if fault is not None:
+            return web.Response(status=fault.status, text=fault.text)
+        await self.answers_patches.wait()
+        key = key_of(request.match_info["name"], request.match_info["namespace"])
+        pod = self.objects["pods"].get(key)
+        if pod is None:
+            return _status(404, f"pods {key} not found")
+        try:
+            self.put("pods", json_patch.applied(pod, body))
+        except json_patch.PatchError:
+            return _status(422, "the server rejected our request due to an error in our request")
+        return web.json_response(self.objects["pods"][key])
+
+    async def _event(self, request: web.Request) -> web.Response:
+        """Create an Event, once under each name."""
+        event = await request.json()
+        name = event["metadata"]["name"]
+        if name in self.events:
+            return _status(409, f"events {name} already exists")
+        self.events[name] = event
+        return web.json_response(event, status=201)
+
+    async def _lease(self, request: web.Request) -> web.StreamResponse:
+        """Get, create or update a lease, as the next fault wants it."""
+        self.lease_requests.append(request.method)
+        fault = self.lease_faults.popleft() if self.lease_faults else None
+        await self.answers_leases.wait()
+        if isinstance(fault, Answer):
+            return _status(fault.status, fault.text)
+        if isinstance(fault, Body):
+            return web.Response(body=fault.text, content_type="application/json")
+        if isinstance(fault, Held):
+            await fault.until.wait()
+        code, body = self._changed_lease(request, await request.read())
+        if isinstance(fault, CutOff):
+            return await _cut_off(request, msgspec.json.encode(body))
+        return (
+            _status(code, body) if isinstance(body, str) else web.json_response(body, status=code)
+        )
+
+    def _changed_lease(self, request: web.Request, sent: bytes) -> tuple[int, JSON | str]:
+        namespace, leases = request.match_info["namespace"], self.objects["leases"]
+        if request.method == "GET":
+            key = key_of(request.match_info["name"], namespace)
+            return (200, leases[key]) if key in leases else (404, f"leases {key} not found")
+        lease = msgspec.json.decode(sent)
+        key = key_of(lease["metadata"]["name"], namespace)
+        if request.method == "POST" and key in leases:
+            return 409, f"leases {key} already exists"
+        if request.method == "PUT":
+            if key not in leases:
+                return 404, f"leases {key} not found"
+            if lease["metadata"]["resourceVersion"] != leases[key]["metadata"]["resourceVersion"]:
+                return 409, "the object has been modified"
+        self.put("leases", lease)
+        return (201 if request.method == "POST" else 200), leases[key]
 
     async def _review(self, request: web.Request) -> web.Response:
         """May the caller, or whom it speaks for, do that?"""

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from extender.cluster import pod_status
+from extender.cluster import kept_connection
 from extender.cluster.api import ApiServer
 from extender.cluster.pod_status import Condition, PodStatusWriter
 from extender.errors import ApiError, ApiForbiddenError, PodGoneError
@@ -67,7 +67,7 @@ async def test_one_connection_serves_for_a_minute() -> None:
     async with writing(clock) as (server, writer):
         await writer.write(KEY, UID, CONDITION)
         await writer.write(KEY, UID, CONDITION)
-        clock.now += pod_status.CONNECTION_SECONDS + 1
+        clock.now += kept_connection.CONNECTION_SECONDS + 1
         await writer.write(KEY, UID, CONDITION)
 
         first, second, third = (patch.peer for patch in server.patches)

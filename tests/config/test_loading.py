@@ -9,6 +9,7 @@ from extender.config import loading, printing
 from extender.config.schema import (
     Address,
     Config,
+    LeaderElection,
     Limits,
     Listen,
     Logging,
@@ -17,6 +18,8 @@ from extender.config.schema import (
 )
 from extender.errors import ConfigError
 from extender.match.gates import FeatureGates
+from extender.model.core_v1 import Taint
+from extender.native.settings import CompileSettings
 from extender.plugins import DEFAULT_WEIGHTS
 
 HEAD = "apiVersion: leeway.scheduling/v1alpha1\nkind: ExtenderConfiguration\n"
@@ -49,6 +52,13 @@ refusals: always
 noExecute: join
 catchUp: 1s
 maxStaleness: 1m30s
+compile:
+  schedulerNames: [one, two]
+  extraTaints: ["sla=990:NoSchedule", "example.org/spot:NoExecute"]
+  maxTolerations: 7
+  protectedTaints: [mine, example.org/]
+  noExecuteGrace: 1m
+leaderElection: {namespace: kube-system, name: lease.example.org, leaderElect: false}
 limits:
   requestBytes: 1
   inFlightBytes: 99
@@ -58,6 +68,7 @@ limits:
   bodyTimeout: 4s
   headTimeout: 6s
   drainTimeout: 5ms
+  writesPerSecond: 8
 logging: {format: json, verbosity: 2}
 """
 
@@ -110,9 +121,26 @@ def test_every_key_of_the_file(tmp_path: Path) -> None:
         no_execute="join",
         catch_up=1.0,
         max_staleness=90.0,
-        limits=Limits(1, 99, 16, 2, 3, 4.0, 6.0, 0.005),
+        compile=CompileSettings(
+            scheduler_names=frozenset({"one", "two"}),
+            extra_taints=(
+                Taint("sla", "990", "NoSchedule"),
+                Taint("example.org/spot", "", "NoExecute"),
+            ),
+            max_tolerations=7,
+            protected_taints=("mine", "example.org/"),
+            no_execute_grace=60,
+        ),
+        leader_election=LeaderElection("kube-system", "lease.example.org", False),
+        limits=Limits(1, 99, 16, 2, 3, 4.0, 6.0, 0.005, 8),
         logging=Logging("json", 2),
     )
+
+
+def test_an_empty_list_of_scheduler_names_means_all(tmp_path: Path) -> None:
+    config = load(tmp_path, HEAD + "compile: {schedulerNames: [], protectedTaints: []}")
+
+    assert config.compile == CompileSettings(scheduler_names=frozenset(), protected_taints=())
 
 
 def test_room_for_all_bodies_grows_with_the_largest_one(tmp_path: Path) -> None:
@@ -207,6 +235,9 @@ def test_a_kubeconfig_is_kept(tmp_path: Path) -> None:
         pytest.param(
             "--enable-explain", True, {"explain": {"enabled": True}}, id="--enable-explain"
         ),
+        pytest.param(
+            "--leader-elect", True, {"leaderElection": {"leaderElect": True}}, id="--leader-elect"
+        ),
         pytest.param("--log-format", "text", {"logging": {"format": "text"}}, id="--log-format"),
         pytest.param("-v", 3, {"logging": {"verbosity": 3}}, id="-v"),
     ],
@@ -245,6 +276,7 @@ def test_every_flag_has_its_place_in_the_file() -> None:
         "--max-staleness",
         "--catch-up",
         "--enable-explain",
+        "--leader-elect",
         "--log-format",
         "-v",
     }
@@ -279,7 +311,11 @@ catchUp: soon
 maxStaleness: -1s
 limits:
   {requestBytes: 0, inFlightBytes: 0, connections: 15, annotationBytes: many, bodyTimeout: 0s,
-  drainTimeout: 5}
+  drainTimeout: 5, writesPerSecond: 0}
+compile:
+  {schedulerNames: one, extraTaints: ["sla=990"], maxTolerations: 1001, protectedTaints: ["a/*"],
+  noExecuteGrace: 1ms, grace: 5s}
+leaderElection: {namespace: a.b, name: Not DNS, leaderElect: "yes", leaseDuration: 15s}
 logging: {format: xml, verbosity: true}
 color: blue
 """
@@ -319,6 +355,17 @@ def test_every_problem_is_told_at_once_with_its_path(tmp_path: Path) -> None:
             "limits.annotationBytes",
             "limits.bodyTimeout",
             "limits.drainTimeout",
+            "limits.writesPerSecond",
+            "compile.schedulerNames",
+            "compile.extraTaints",
+            "compile.maxTolerations",
+            "compile.protectedTaints",
+            "compile.noExecuteGrace",
+            "compile.grace",
+            "leaderElection.namespace",
+            "leaderElection.name",
+            "leaderElection.leaderElect",
+            "leaderElection.leaseDuration",
             "logging.format",
             "logging.verbosity",
             "color",
@@ -372,8 +419,8 @@ def test_every_problem_is_told_at_once_with_its_path(tmp_path: Path) -> None:
         pytest.param(
             "colour: blue",
             "colour: unknown key; known here: annotationPrefix, apiVersion, catchUp, cluster,"
-            " explain, featureGates, kind, limits, listen, logging, maxStaleness, noExecute,"
-            " nudge, profiles, reasons, refusals, tls",
+            " compile, explain, featureGates, kind, leaderElection, limits, listen, logging,"
+            " maxStaleness, noExecute, nudge, profiles, reasons, refusals, tls",
             id="an unknown key",
         ),
         pytest.param(

@@ -11,6 +11,7 @@ from extender.config import loading, printing, reading
 from extender.config.schema import (
     Address,
     Config,
+    LeaderElection,
     Limits,
     Listen,
     Logging,
@@ -18,6 +19,8 @@ from extender.config.schema import (
     TLSFiles,
 )
 from extender.match.gates import ATTRIBUTE_OF, FeatureGates
+from extender.model.core_v1 import Taint
+from extender.native.settings import CompileSettings
 from extender.plugins import DEFAULT_WEIGHTS
 
 
@@ -36,6 +39,24 @@ def test_every_default_is_written_out() -> None:
         "catchUp": "50ms",
         "nudge": {"perSecond": 10},
         "explain": {"enabled": False},
+        "compile": {
+            "schedulerNames": ["default-scheduler"],
+            "extraTaints": [],
+            "maxTolerations": 64,
+            "protectedTaints": [
+                "node-role.kubernetes.io/",
+                "karpenter.sh/",
+                "ToBeDeletedByClusterAutoscaler",
+                "DeletionCandidateOfClusterAutoscaler",
+                "node.cloudprovider.kubernetes.io/",
+            ],
+            "noExecuteGrace": "30s",
+        },
+        "leaderElection": {
+            "namespace": "leeway",
+            "name": "leeway-controller",
+            "leaderElect": True,
+        },
         "limits": {
             "requestBytes": 134217728,
             "inFlightBytes": 134217728,
@@ -45,6 +66,7 @@ def test_every_default_is_written_out() -> None:
             "bodyTimeout": "20s",
             "headTimeout": "5s",
             "drainTimeout": "10s",
+            "writesPerSecond": 50,
         },
         "logging": {"format": "text", "verbosity": 0},
     }
@@ -94,6 +116,20 @@ weights = st.lists(st.sampled_from(sorted(DEFAULT_WEIGHTS)), min_size=1, unique=
         {name: st.integers(0, 100) if DEFAULT_WEIGHTS[name] else st.just(0) for name in names}
     )
 )
+taints = st.builds(
+    Taint,
+    st.sampled_from(["sla", "example.org/sla"]),
+    st.sampled_from(["", "990", "v1.2"]),
+    st.sampled_from(["NoSchedule", "PreferNoSchedule", "NoExecute"]),
+)
+compiling = st.builds(
+    CompileSettings,
+    scheduler_names=st.frozensets(texts, max_size=3),
+    extra_taints=st.lists(taints, max_size=3).map(tuple),
+    max_tolerations=st.integers(1, 1_000),
+    protected_taints=st.lists(st.sampled_from(["sla", "example.org/"])).map(tuple),
+    no_execute_grace=st.integers(0, 86_400),
+)
 configs = st.builds(
     Config,
     listen=st.builds(Listen, addresses, addresses, st.none() | addresses),
@@ -110,6 +146,13 @@ configs = st.builds(
     catch_up=durations,
     nudges_per_second=st.integers(0, 1_000),
     max_staleness=st.none() | durations,
+    compile=compiling,
+    leader_election=st.builds(
+        LeaderElection,
+        st.sampled_from(["leeway", "kube-system"]),
+        st.sampled_from(["leeway-controller", "a.b"]),
+        st.booleans(),
+    ),
     limits=st.builds(
         Limits,
         st.integers(1, 1 << 39),
@@ -120,6 +163,7 @@ configs = st.builds(
         durations.filter(bool),
         durations.filter(bool),
         durations,
+        st.integers(1, 10_000),
     ),
     logging=st.builds(Logging, st.sampled_from(["text", "json"]), st.integers(0, 10)),
 )

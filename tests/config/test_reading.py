@@ -9,6 +9,7 @@ import pytest
 from extender.config import reading
 from extender.config.reading import Reader
 from extender.config.schema import Address
+from extender.model.core_v1 import Taint
 
 Read = Callable[[Any], Any]
 
@@ -32,6 +33,24 @@ Read = Callable[[Any], Any]
         pytest.param(reading.duration, "0", 0.0, id="a bare 0 as text"),
         pytest.param(reading.positive_duration, "1ms", 0.001, id="a millisecond"),
         pytest.param(reading.annotation_prefix, "example.org/", "example.org/", id="a prefix"),
+        pytest.param(reading.whole_seconds(60), "1m", 60, id="as many seconds as allowed"),
+        pytest.param(reading.whole_seconds(60), "1000ms", 1, id="a second in milliseconds"),
+        pytest.param(reading.whole_seconds(60), 0, 0, id="no whole seconds"),
+        pytest.param(reading.dns_name, "a.b-c", "a.b-c", id="a name of an object"),
+        pytest.param(reading.namespace, "a" * 63, "a" * 63, id="a long namespace"),
+        pytest.param(
+            reading.taints,
+            ["sla=990:NoSchedule", "example.org/a=:PreferNoSchedule", "b:NoExecute"],
+            (
+                Taint("sla", "990", "NoSchedule"),
+                Taint("example.org/a", "", "PreferNoSchedule"),
+                Taint("b", "", "NoExecute"),
+            ),
+            id="taints with each effect",
+        ),
+        pytest.param(
+            reading.taint_keys, ["a", "b.c/d", "b.c/"], ("a", "b.c/d", "b.c/"), id="taint keys"
+        ),
         pytest.param(reading.address, "127.0.0.1:8888", Address("127.0.0.1", 8888), id="IPv4"),
         pytest.param(reading.address, "[::1]:0", Address("::1", 0), id="IPv6 in brackets"),
         pytest.param(reading.address, "localhost:65535", Address("localhost", 65535), id="a name"),
@@ -43,6 +62,12 @@ def test_good_values(read: Read, raw: object, expected: object) -> None:
 
 DURATION = "must be a duration such as 20s or 50ms, not "
 PREFIX = "must be a DNS name and a slash, such as scheduling.leeway/, not "
+SECONDS = "must be whole seconds from 0s to 60s, not "
+NAME = "must be a DNS name, such as leeway-controller, not "
+NAMESPACE = "must be the name of a namespace, such as leeway, not "
+TAINT = "must be key=value:Effect or key:Effect, not "
+EFFECTS = "NoExecute, NoSchedule, PreferNoSchedule"
+KEY = "must be a taint key, or a prefix that ends in /, not "
 ADDRESS = "must be HOST:PORT, such as 127.0.0.1:8888, not "
 
 
@@ -93,6 +118,31 @@ ADDRESS = "must be HOST:PORT, such as 127.0.0.1:8888, not "
         pytest.param(reading.annotation_prefix, "/", PREFIX + "'/'", id="a slash alone"),
         pytest.param(reading.annotation_prefix, "a/b/", PREFIX + "'a/b/'", id="two slashes"),
         pytest.param(reading.annotation_prefix, "", "must not be empty", id="an empty prefix"),
+        pytest.param(reading.whole_seconds(60), "61s", SECONDS + "'61s'", id="too many seconds"),
+        pytest.param(reading.whole_seconds(60), "1s1ms", SECONDS + "'1s1ms'", id="no whole second"),
+        pytest.param(reading.whole_seconds(60), 30, DURATION + "30", id="seconds without a unit"),
+        pytest.param(reading.dns_name, "Lease", NAME + "'Lease'", id="a capital in a name"),
+        pytest.param(reading.dns_name, "a/b", NAME + "'a/b'", id="a slash in a name"),
+        pytest.param(reading.dns_name, "a" * 254, None, id="a name of 254 characters"),
+        pytest.param(reading.namespace, "a.b", NAMESPACE + "'a.b'", id="a dot in a namespace"),
+        pytest.param(reading.namespace, "a" * 64, None, id="a namespace of 64 characters"),
+        pytest.param(reading.taints, "a:NoExecute", "must be a list, not text", id="one taint"),
+        pytest.param(reading.taints, ["a"], TAINT + "'a'", id="a taint without effect"),
+        pytest.param(reading.taints, [":NoExecute"], TAINT + "':NoExecute'", id="no taint key"),
+        pytest.param(
+            reading.taints, ["-a:NoExecute"], TAINT + "'-a:NoExecute'", id="no key of a label"
+        ),
+        pytest.param(
+            reading.taints, ["a=b c:NoExecute"], TAINT + "'a=b c:NoExecute'", id="no label value"
+        ),
+        pytest.param(
+            reading.taints,
+            ["a=b:Evict"],
+            f"unknown effect 'Evict' in 'a=b:Evict'; known: {EFFECTS}",
+            id="no effect of Kubernetes",
+        ),
+        pytest.param(reading.taint_keys, ["a", "b.c/*"], KEY + "'b.c/*'", id="a star in a key"),
+        pytest.param(reading.taint_keys, ["/"], KEY + "'/'", id="a prefix of nothing"),
         pytest.param(reading.address, "8888", ADDRESS + "'8888'", id="a port alone"),
         pytest.param(reading.address, ":8888", ADDRESS + "':8888'", id="no host"),
         pytest.param(reading.address, "host:", ADDRESS + "'host:'", id="no port"),

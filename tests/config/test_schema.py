@@ -2,8 +2,9 @@
 
 import pytest
 
-from extender.config.schema import Address, Config, Limits, Listen
+from extender.config.schema import Address, Config, LeaderElection, Limits, Listen
 from extender.match.gates import FeatureGates
+from extender.native.settings import CompileSettings
 
 
 def test_the_defaults_are_those_of_the_documentation() -> None:
@@ -19,7 +20,23 @@ def test_the_defaults_are_those_of_the_documentation() -> None:
     assert (config.reasons, config.no_execute) == ("detailed", "narrow")
     assert config.refusals == "needed"
     assert (config.catch_up, config.max_staleness) == (0.05, None)
-    assert config.limits == Limits(134217728, 134217728, 1024, 262144, 67108864, 20.0, 5.0, 10.0)
+    assert config.limits == Limits(
+        134217728, 134217728, 1024, 262144, 67108864, 20.0, 5.0, 10.0, 50
+    )
+    assert config.compile == CompileSettings(
+        frozenset({"default-scheduler"}),
+        (),
+        64,
+        (
+            "node-role.kubernetes.io/",
+            "karpenter.sh/",
+            "ToBeDeletedByClusterAutoscaler",
+            "DeletionCandidateOfClusterAutoscaler",
+            "node.cloudprovider.kubernetes.io/",
+        ),
+        30,
+    )
+    assert config.leader_election == LeaderElection("leeway", "leeway-controller", True)
     assert (config.logging.format, config.logging.verbosity) == ("text", 0)
 
 
