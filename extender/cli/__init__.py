@@ -9,6 +9,7 @@ from extender.cli import (
     certs,
     completion,
     config,
+    controller,
     doctor,
     escapes,
     explain,
@@ -20,7 +21,7 @@ from extender.cli import (
 )
 from extender.errors import ConfigError, LeewayError
 
-_COMMANDS = (serve, explain, validate, scan, doctor, certs, config, completion, version)
+_COMMANDS = (serve, controller, explain, validate, scan, doctor, certs, config, completion, version)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -4,7 +4,7 @@ import argparse
 import base64
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -18,7 +18,8 @@ from extender.model import documents
 from extender.model.documents import Plain
 from extender.review import names
 
-_KIND: Final = "ValidatingWebhookConfiguration"
+_KINDS: Final = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+_NO_WEBHOOKS: Final = "no webhook configuration"
 _MAX_BYTES: Final = 1 << 20
 _MAX_DAYS: Final = 3650
 _PRIVATE: Final = 0o600
@@ -27,11 +28,10 @@ _PUBLIC: Final = 0o644
 _WRITTEN: Final = ("managedFields", "resourceVersion", "uid", "creationTimestamp", "generation")
 
 _PAGE: Final = Page(
-    "make a certificate for the admission webhook",
-    """Make a CA and a certificate for the Service of the webhook, for clusters without
-    cert-manager. Prints a Secret with both and, with --webhook, the
-    ValidatingWebhookConfiguration that trusts the CA: pipe it into 'kubectl apply'. With --out,
-    it writes files instead.
+    "make a certificate for the admission webhooks",
+    """Make a CA and a certificate for the Service of the webhooks, for clusters without
+    cert-manager. Prints a Secret with both and, with --webhook, the webhook configurations that
+    trust the CA: pipe it into 'kubectl apply'. With --out, it writes files instead.
 
     The key of the CA is not kept, so every run makes a new CA. A configuration that trusts an
     older CA keeps trusting it until it expires, so no request fails while the new Secret is
@@ -75,7 +75,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument(
         "--webhook",
         metavar="FILE",
-        help="a ValidatingWebhookConfiguration to add the CA to; - is standard input",
+        help="webhook configurations to add the CA to; - is standard input",
     )
     parser.add_argument(
         "--out", type=Path, metavar="FOLDER", help="write files instead of printing manifests"
@@ -130,19 +130,27 @@ def _documents(file: str) -> list[dict[str, Plain]]:
     except (DocumentError, UnicodeDecodeError) as exc:
         raise ManifestError(f"{file}: {exc}") from exc
     found = []
-    for document in parsed:
-        if document is None:
-            continue
-        if not isinstance(document, dict) or document.get("kind") != _KIND:
-            raise ManifestError(f"{file}: holds something that is no {_KIND}")
+    for document in _unlisted(parsed):
+        if not isinstance(document, dict) or document.get("kind") not in _KINDS:
+            raise ManifestError(f"{file}: holds something that is {_NO_WEBHOOKS}")
         metadata = document.get("metadata")
         if isinstance(metadata, dict):
             for field in _WRITTEN:
                 metadata.pop(field, None)
         found.append(document)
     if not found:
-        raise ManifestError(f"{file}: holds no {_KIND}")
+        raise ManifestError(f"{file}: holds {_NO_WEBHOOKS}")
     return found
+
+
+def _unlisted(parsed: Iterable[Plain]) -> Iterator[Plain]:
+    """The documents, those of a List one by one: kubectl prints several objects as a List."""
+    for document in parsed:
+        items = document.get("items") if isinstance(document, dict) else None
+        if isinstance(items, list):
+            yield from items
+        elif document is not None:
+            yield document
 
 
 def _clients(document: dict[str, Plain]) -> Iterator[dict[str, Plain]]:

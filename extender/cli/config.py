@@ -1,4 +1,4 @@
-"""`leeway config print`: the configuration that `leeway serve` would run with."""
+"""`leeway config print`: the configuration that `leeway serve` or `controller` would run with."""
 
 import argparse
 from typing import Final
@@ -13,7 +13,7 @@ _CONFIG: Final = Page("show the configuration", "Show the configuration of Leewa
 _PRINT: Final = Page(
     "print the effective configuration",
     """Print the result of file, flags and defaults as an ExtenderConfiguration that
-    'leeway serve --config' accepts.
+    'leeway serve --config' and 'leeway controller --config' accept.
 
     The command starts nothing. It reports all problems at once, each with its path in the file
     or with its flag.""",
@@ -35,7 +35,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser = manual.add_command(commands, "config", _CONFIG)
     inner = parser.add_subparsers(required=True, metavar="COMMAND", title="commands")
     printer = manual.add_command(inner, "print", _PRINT)
-    flags.add_to(printer)
+    flags.add_all_to(printer)
     printer.set_defaults(run=run)
 
 

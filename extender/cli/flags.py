@@ -1,6 +1,7 @@
 """The flags that several commands share; each overrides a key of the configuration file."""
 
 import argparse
+from collections.abc import Set
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +29,27 @@ _COUNTS: Final = {
     "--max-request-bytes": "maximum size of a request body (134217728)",
     "--nudges-per-second": "wake at most this many refused pods a second that fit by now (10)",
 }
+_CHOICES: Final = {
+    "--refusals": (
+        ["needed", "always"],
+        "when to name refused nodes: only if no node passes, or always (needed)",
+    ),
+    "--log-format": (["text", "json"], "format of the log (text)"),
+}
+_OF_SERVE_ALONE: Final = frozenset(
+    {
+        "--scheduler-listen",
+        "--tls-cert-file",
+        "--tls-private-key-file",
+        "--client-ca-file",
+        "--max-request-bytes",
+        "--catch-up",
+        "--refusals",
+        "--nudges-per-second",
+        "--enable-explain",
+    }
+)
+_OF_CONTROLLER_ALONE: Final = frozenset({"--leader-elect"})
 _BOOLEANS: Final = {"true": True, "false": False}
 
 
@@ -46,35 +68,54 @@ def add_rules_to(parser: argparse.ArgumentParser) -> None:
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `leeway serve`."""
+    _add(parser, without=_OF_CONTROLLER_ALONE)
+
+
+def add_controller_to(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `leeway controller`."""
+    _add(parser, without=_OF_SERVE_ALONE)
+
+
+def add_all_to(parser: argparse.ArgumentParser) -> None:
     """Add all flags of the configuration."""
+    _add(parser, without=frozenset())
+
+
+def _add(parser: argparse.ArgumentParser, *, without: Set[str]) -> None:
     add_rules_to(parser)
     for flag, (metavar, text) in _HELP.items():
-        parser.add_argument(flag, dest=flag, metavar=metavar, help=text)
-    add_cluster(
-        parser,
-        "read the cluster from manifests: files or folders of YAML or JSON; SIGHUP reloads",
-    )
+        if flag not in without:
+            parser.add_argument(flag, dest=flag, metavar=metavar, help=text)
+    if "--cluster" not in without:
+        add_cluster(
+            parser,
+            "read the cluster from manifests: files or folders of YAML or JSON; SIGHUP reloads",
+        )
     for flag, text in _COUNTS.items():
-        parser.add_argument(flag, dest=flag, type=int, metavar="N", help=text)
-    parser.add_argument(
-        "--refusals",
-        dest="--refusals",
-        choices=["needed", "always"],
-        help="when to name refused nodes: only if no node passes, or always (needed)",
-    )
-    parser.add_argument(
-        "--enable-explain",
-        dest="--enable-explain",
-        action="store_const",
-        const=True,
-        help="answer POST /explain on the ops listener (off)",
-    )
-    parser.add_argument(
-        "--log-format",
-        dest="--log-format",
-        choices=["text", "json"],
-        help="format of the log (text)",
-    )
+        if flag not in without:
+            parser.add_argument(flag, dest=flag, type=int, metavar="N", help=text)
+    for flag, (choices, text) in _CHOICES.items():
+        if flag not in without:
+            parser.add_argument(flag, dest=flag, choices=choices, help=text)
+    if "--enable-explain" not in without:
+        parser.add_argument(
+            "--enable-explain",
+            dest="--enable-explain",
+            action="store_const",
+            const=True,
+            help="answer POST /explain on the ops listener (off)",
+        )
+    if "--leader-elect" not in without:
+        parser.add_argument(
+            "--leader-elect",
+            dest="--leader-elect",
+            nargs="?",
+            const=True,
+            type=_boolean,
+            metavar="true|false",
+            help="write pods only while this process holds the Lease (true)",
+        )
     parser.add_argument(
         "-v", dest="-v", action="count", help="log more, such as every call; repeat for still more"
     )
@@ -110,3 +151,9 @@ def _gates(text: str) -> dict[str, Plain]:
             raise argparse.ArgumentTypeError(f"{part!r} is not of the form Name=true")
         gates[name.strip()] = _BOOLEANS.get(value.strip().lower(), value)
     return gates
+
+
+def _boolean(text: str) -> bool:
+    if text.lower() not in _BOOLEANS:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
+    return _BOOLEANS[text.lower()]

@@ -3,11 +3,12 @@
 Objects of other kinds, deletions and subresources are always allowed.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Final, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from extender.errors import BadRequestError
 from extender.framework.interface import Settings
@@ -73,11 +74,13 @@ class _Status(Struct, frozen=True, gc=False):
     code: int = 422
 
 
-class _AdmissionResponse(Struct, frozen=True, gc=False, omit_defaults=True):
+class _AdmissionResponse(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
     uid: str
     allowed: bool
     status: _Status | None = None
     warnings: tuple[str, ...] = ()
+    patch_type: str = ""
+    patch: bytes = b""  # JSON; written as base64
 
 
 class _Answer(Struct, frozen=True, gc=False, rename="camel"):
@@ -135,6 +138,15 @@ def encode(request: AdmissionRequest, report: Report) -> bytes:
     status = _status(request, report.errors) if report.errors else None
     warnings = tuple(map(str, report.warnings))
     response = _AdmissionResponse(request.uid, not report.errors, status, warnings)
+    return _ENCODER.encode(_Answer(response))
+
+
+def encode_patch(request: AdmissionRequest, operations: Sequence[Mapping[str, Any]]) -> bytes:
+    """The response that lets an object in, changed by a JSON patch."""
+    response = _AdmissionResponse(request.uid, allowed=True)
+    if operations:
+        patch = _ENCODER.encode(operations)
+        response = replace(response, patch_type="JSONPatch", patch=patch)
     return _ENCODER.encode(_Answer(response))
 
 

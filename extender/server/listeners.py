@@ -45,7 +45,7 @@ class Server:
         self._config = config
         self._source = source
         self._tls = ReloadingTLS(config.scheduler_tls) if config.scheduler_tls else None
-        self._admission_tls = _admission_tls(config)
+        self._admission_tls = admission_tls(config)
         budget = CacheBudget(config.limits.cache_bytes) if caches is None else caches
         metrics.registry.register(CacheCollector(source.cached))
         metrics.watch_caches(budget)
@@ -89,7 +89,8 @@ class Server:
             stack.callback(self._door.close)
             await stack.enter_async_context(self._entrances.closing())
             listening = await self._listen()
-            tasks = [self._watch_tls(), self._door.watch_time(), *self._entrances.watch_time()]
+            tls = watch_tls(self._tls, self._admission_tls)
+            tasks = [tls, self._door.watch_time(), *self._entrances.watch_time()]
             tasks += [self._nudges.run()] if self._nudges else []
             for task in tasks:
                 stack.callback(asyncio.create_task(task).cancel)
@@ -115,13 +116,6 @@ class Server:
         seconds = self._config.limits.drain_timeout
         doors = self._door, self._admission
         await asyncio.gather(*(door.wait_idle(seconds) for door in doors))
-
-    async def _watch_tls(self) -> None:
-        while True:
-            await asyncio.sleep(TLS_CHECK_SECONDS)
-            for tls in (self._tls, self._admission_tls):
-                if tls is not None:
-                    tls.reload_if_changed()
 
     def _readiness(self) -> Readiness:
         checks = {"cluster": self._check_cluster, "shutdown": self._check_shutdown}
@@ -151,6 +145,15 @@ def _nudges(
     return Nudges(context, source, context.waiting, metrics, per_second=per_second)
 
 
+async def watch_tls(*watched: ReloadingTLS | None) -> None:
+    """Follow changed certificates, for ever."""
+    while True:
+        await asyncio.sleep(TLS_CHECK_SECONDS)
+        for tls in watched:
+            if tls is not None:
+                tls.reload_if_changed()
+
+
 def _keep_freed_memory() -> None:
     """Have the chunks of large bodies be made of the memory of those before.
 
@@ -161,7 +164,7 @@ def _keep_freed_memory() -> None:
     bytearray(KEPT_BYTES)
 
 
-def _admission_tls(config: Config) -> ReloadingTLS | None:
+def admission_tls(config: Config) -> ReloadingTLS | None:
     """The certificate of the admission listener: its own, or the scheduler listener's."""
     if config.listen.admission is None:
         return None

@@ -1,18 +1,23 @@
 """The operator's door: health, metrics, version, status, explanations. Plain HTTP."""
 
 import platform
-from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry
 from prometheus_client.aiohttp import make_aiohttp_handler
 
 from extender import __version__
-from extender.cluster.source import ClusterSource
+from extender.cluster.source import State
 from extender.server import explain as explain_door
+from extender.server.reply import Handler
 from extender.server.status import Callers, Readiness
 
-Handler = Callable[[web.Request], Awaitable[web.Response]]
+
+class Stating(Protocol):
+    """Whoever can say what it knows of the cluster."""
+
+    def state(self) -> State: ...
 
 
 def ops_app(
@@ -20,7 +25,7 @@ def ops_app(
     *,
     registry: CollectorRegistry,
     callers: Callers,
-    source: ClusterSource,
+    source: Stating,
     explain: Handler | None = None,
 ) -> web.Application:
     """The routes of the ops listener; without `explain` there is no such path."""

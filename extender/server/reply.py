@@ -1,6 +1,6 @@
 """What the doors that aiohttp serves have in common: faults as answers."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import TypeVar
 
@@ -10,6 +10,7 @@ from extender.server.drain import Owed
 from extender.server.refusal import RETRY_AFTER
 
 R = TypeVar("R", bound=web.StreamResponse)
+Handler = Callable[[web.Request], Awaitable[web.Response]]
 
 
 async def owed(door: Owed, answer: Awaitable[R]) -> R:

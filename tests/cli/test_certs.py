@@ -11,7 +11,7 @@ import yaml
 from cryptography import x509
 
 from tests.cli import process
-from tests.deploy.rendering import ADMISSION
+from tests.deploy.rendering import ADMISSION, CONTROLLER_ADMISSION, OVERLAYS
 
 WEBHOOK = ADMISSION / "webhook.yaml"
 SERVICE = "leeway-admission.leeway.svc"
@@ -71,6 +71,26 @@ def test_what_a_cluster_shows_is_renewed_and_the_old_ca_stays_trusted() -> None:
     assert set(configuration["metadata"]) == {"name", "labels"}
 
 
+def test_all_webhooks_of_a_controller_trust_one_ca() -> None:
+    """`kubectl get` prints several objects as a List."""
+    files = (OVERLAYS / "compile/webhook.yaml", CONTROLLER_ADMISSION / "webhook.yaml")
+    shown = [document for file in files for document in documents(file.read_text("utf-8"))]
+    done = subprocess.run(  # noqa: S603 - our own command
+        [*process.MODULE, "certs", "--webhook", "-"],
+        input=yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": shown}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    mutating, validating, secret = documents(done.stdout)
+
+    assert (mutating["kind"], validating["kind"]) == (
+        "MutatingWebhookConfiguration",
+        "ValidatingWebhookConfiguration",
+    )
+    assert {*bundles(mutating), *bundles(validating)} == {secret["data"]["ca.crt"]}
+
+
 def test_files_are_written_and_the_key_is_private(tmp_path: Path) -> None:
     folder = tmp_path / "certs"
     arguments = ("certs", "--out", str(folder), "--webhook", str(WEBHOOK))
@@ -107,8 +127,8 @@ def test_other_names(tmp_path: Path) -> None:
         (["--days", "0"], "--days: must be from 1 to 3650, not 0"),
         (["--service", "Not A Name"], "--service: 'Not A Name' can be no name"),
         (["--webhook", "missing.yaml"], "missing.yaml: cannot be read: No such file"),
-        (["--webhook", str(ADMISSION / "service.yaml")], "holds something that is no Validating"),
-        (["--webhook", "/dev/null"], "/dev/null: holds no ValidatingWebhookConfiguration"),
+        (["--webhook", str(ADMISSION / "service.yaml")], "holds something that is no webhook"),
+        (["--webhook", "/dev/null"], "/dev/null: holds no webhook configuration"),
         (["--out", "/dev/null/certs"], "cannot be written: Not a directory"),
     ],
 )

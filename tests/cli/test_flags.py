@@ -1,11 +1,14 @@
 """The flags and where they lead."""
 
+import argparse
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import yaml
 
 from extender import cli
+from extender.cli import flags
 from extender.config import loading
 
 
@@ -26,6 +29,13 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
         pytest.param(["--max-staleness", "1m"], "maxStaleness", "60s", id="staleness"),
         pytest.param(["--catch-up", "0"], "catchUp", "0s", id="catch-up"),
         pytest.param(["--enable-explain"], "explain.enabled", True, id="explanations"),
+        pytest.param(["--leader-elect"], "leaderElection.leaderElect", True, id="election"),
+        pytest.param(
+            ["--leader-elect=false"], "leaderElection.leaderElect", False, id="no election"
+        ),
+        pytest.param(
+            ["--leader-elect=True"], "leaderElection.leaderElect", True, id="election, as in Go"
+        ),
         pytest.param(["--log-format", "json"], "logging.format", "json", id="log format"),
         pytest.param(["-vvv"], "logging.verbosity", 3, id="three times v"),
         pytest.param(
@@ -61,14 +71,37 @@ def test_a_flag_sets_its_key(
     assert value == expected
 
 
-@pytest.mark.parametrize("command", [["serve"], ["config", "print"]])
-def test_every_flag_is_in_the_help(capsys: pytest.CaptureFixture[str], command: list[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        cli.main([*command, "--help"])
+OF_SERVE_ALONE = {
+    "--scheduler-listen",
+    "--tls-cert-file",
+    "--tls-private-key-file",
+    "--client-ca-file",
+    "--max-request-bytes",
+    "--catch-up",
+    "--refusals",
+    "--nudges-per-second",
+    "--enable-explain",
+}
 
-    page = capsys.readouterr().out
-    assert caught.value.code == 0
-    assert [flag for flag in (*loading.PATH_OF_FLAG, "--config") if flag not in page] == []
+
+@pytest.mark.parametrize(
+    ("add", "lacking"),
+    [
+        pytest.param(flags.add_all_to, set(), id="config print has all"),
+        pytest.param(flags.add_to, {"--leader-elect"}, id="serve elects nobody"),
+        pytest.param(flags.add_controller_to, OF_SERVE_ALONE, id="controller serves no scheduler"),
+    ],
+)
+def test_a_command_has_the_flags_that_concern_it(
+    add: Callable[[argparse.ArgumentParser], None], lacking: set[str]
+) -> None:
+    parser = argparse.ArgumentParser(add_help=False)
+    add(parser)
+
+    assert {option for action in parser._actions for option in action.option_strings} == {
+        *loading.PATH_OF_FLAG,
+        "--config",
+    } - lacking
 
 
 @pytest.mark.parametrize(
@@ -76,6 +109,7 @@ def test_every_flag_is_in_the_help(capsys: pytest.CaptureFixture[str], command: 
     [
         pytest.param(["--feature-gates", "A"], "'A' is not of the form Name=true", id="no value"),
         pytest.param(["--max-request-bytes", "many"], "--max-request-bytes", id="no number"),
+        pytest.param(["--leader-elect=no"], "'no' is neither true nor false", id="no boolean"),
         pytest.param(["--log-format", "xml"], "--log-format", id="no such format"),
         pytest.param(["--feature-gates", "Nope=true"], "featureGates.Nope: unknown", id="no gate"),
         pytest.param(

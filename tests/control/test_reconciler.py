@@ -1,0 +1,191 @@
+"""What the stories of the whole controller do not reach: faults, priorities, the fence."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+
+import msgspec
+import pytest
+from prometheus_client import CollectorRegistry
+
+from extender.cluster.api import ApiServer
+from extender.control.events import EventRecorder
+from extender.control.planner import Planner
+from extender.control.pod_writer import PodWriter, Written
+from extender.control.pods import RuledPods
+from extender.control.reconciler import Reconciler
+from extender.framework.interface import Settings
+from extender.metrics import ControllerMetrics
+from extender.model.core_v1 import LivePod, Node
+from extender.native.patches import Operation
+from extender.native.settings import CompileSettings
+from extender.native.universe import TaintUniverse
+from extender.verbs.cel_budget import CelBudget
+from tests.builders import PREFIX
+from tests.cluster.apiserver import ScriptedServer, anonymous, eventually
+from tests.control.building import GOLD, live, node_of, pod_of
+
+
+class Writer(PodWriter):
+    """Keeps what it is to write, and answers as it is told."""
+
+    def __init__(self) -> None:
+        super().__init__(ApiServer(anonymous(ScriptedServer())))
+        self.written: list[str] = []
+        self.go_on = asyncio.Event()
+        self.go_on.set()
+        self.breaks = 0
+
+    async def write(self, key: str, operations: Sequence[Operation]) -> Written:
+        self.written.append(key)
+        await self.go_on.wait()
+        if self.breaks:
+            self.breaks -= 1
+            raise RuntimeError("told to")
+        return Written("gone", 404)
+
+
+class Rig:
+    """A reconciler without an API server."""
+
+    def __init__(self, per_second: int = 1000) -> None:
+        settings = Settings()
+        self.taints = TaintUniverse()
+        self.pods = RuledPods(PREFIX)
+        self.writer = Writer()
+        self.leads = True
+        self.cel = CelBudget(settings)
+        planner = Planner(settings, CompileSettings(), self.taints, self.cel)
+        self.reconciler = Reconciler(
+            self.pods,
+            planner,
+            self.writer,
+            EventRecorder(ApiServer(anonymous(ScriptedServer()))),
+            ControllerMetrics(CollectorRegistry()),
+            leads=lambda: self.leads,
+            per_second=per_second,
+        )
+
+    def node(self, name: str, *values: str, effect: str = "NoSchedule") -> None:
+        made = msgspec.convert(node_of(name, *values, effect=effect), Node)
+        self.reconciler.node_changed(name, self.taints.put(name, made))
+
+    def pod(self, name: str, pod: LivePod) -> None:
+        self.pods.put(name, pod)
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator["Rig"]:
+        task = asyncio.create_task(self.reconciler.run())
+        with self.cel.running():
+            try:
+                yield self
+            finally:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_who_waits_or_would_be_evicted_comes_before_guards() -> None:
+    rig = Rig()
+    rig.node("a", "950", effect="NoExecute")
+    for number in range(4):
+        rig.pod(f"guard-{number}", live(pod_of(GOLD, node="b", uid=f"g{number}")))
+    rig.pod("evicted", live(pod_of(GOLD, node="a", uid="e")))
+    rig.pod("pending", live(pod_of(GOLD, uid="p")))
+    rig.reconciler.leader_changed(True)
+    async with rig.running():
+        await eventually(lambda: len(rig.writer.written) == 6, 5)
+
+    assert set(rig.writer.written[:2]) == {"evicted", "pending"}
+
+
+async def test_one_patch_of_a_pod_is_under_way() -> None:
+    rig = Rig()
+    rig.node("a", "950")
+    rig.writer.go_on.clear()
+    rig.reconciler.leader_changed(True)
+    async with rig.running():
+        rig.pod("p", live(pod_of(GOLD)))
+        await eventually(lambda: rig.writer.written, 5)
+        for value in ("951", "952", "953"):
+            rig.node(value, value)
+            await asyncio.sleep(0.01)
+        under_way = list(rig.writer.written)
+        rig.writer.go_on.set()
+        await eventually(lambda: len(rig.writer.written) > 1, 5)
+
+    assert under_way == ["p"]
+
+
+async def test_nothing_is_written_before_this_process_leads_and_after() -> None:
+    rig = Rig()
+    rig.leads = False
+    rig.node("a", "950")
+    rig.pod("p", live(pod_of(GOLD)))
+    async with rig.running():
+        await asyncio.sleep(0.02)
+        assert rig.writer.written == []
+        assert set(rig.reconciler.states().values()) == {0}
+
+        rig.leads = True
+        rig.reconciler.leader_changed(True)
+        await eventually(lambda: rig.writer.written, 5)
+        rig.leads = False
+        rig.reconciler.leader_changed(False)
+        before = len(rig.writer.written)
+        rig.pod("q", live(pod_of(GOLD, uid="2")))
+        await asyncio.sleep(0.02)
+
+    assert rig.writer.written[0] == "p"
+    assert "q" not in rig.writer.written[before:]
+
+
+async def test_a_fence_that_closes_meanwhile_keeps_what_is_wanted_from_being_written() -> None:
+    rig = Rig()
+    rig.node("a", "950")
+    rig.pod("p", live(pod_of(GOLD)))
+    rig.reconciler.leader_changed(True)
+    rig.leads = False  # nobody has told it yet
+    async with rig.running():
+        await asyncio.sleep(0.05)
+
+    assert rig.writer.written == []
+
+
+async def test_an_internal_fault_with_one_pod_holds_nobody_up() -> None:
+    rig = Rig()
+    rig.node("a", "950")
+    rig.writer.breaks = 1
+    rig.reconciler.leader_changed(True)
+    async with rig.running():
+        rig.pod("broken", live(pod_of(GOLD)))
+        await eventually(lambda: rig.writer.written, 5)
+        rig.pod("other", live(pod_of(GOLD, uid="2")))
+        await eventually(lambda: "other" in rig.writer.written, 5)
+        await eventually(lambda: rig.writer.written.count("broken") == 2, 5)
+
+    assert rig.writer.written.count("broken") >= 2
+
+
+async def test_what_is_gone_is_forgotten() -> None:
+    rig = Rig()
+    rig.node("a", "950")
+    rig.pod("p", live(pod_of(GOLD)))
+    rig.reconciler.leader_changed(True)
+    async with rig.running():
+        await eventually(lambda: rig.writer.written, 5)
+        rig.pods.remove("p")
+
+    assert sum(rig.reconciler.states().values()) == 0
+
+
+async def test_a_resync_makes_up_for_what_was_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    rig = Rig()
+    monkeypatch.setattr("extender.control.reconciler.RESYNC_SECONDS", 0.01)
+    rig.pod("p", live(pod_of(GOLD)))
+    rig.reconciler.leader_changed(True)
+    async with rig.running():
+        await asyncio.sleep(0.03)
+        rig.taints.put("a", msgspec.convert(node_of("a", "950"), Node))  # and nobody is told
+        await eventually(lambda: rig.writer.written, 5)
+
+    assert rig.writer.written[0] == "p"
