@@ -39,6 +39,9 @@ _PAGE: Final = Page(
     --kubeconfig, or from the environment of the command. POD may come before --cluster or after
     its paths.
 
+    For a pod with rules whose scheduler is in compile.schedulerNames, show also what compile mode
+    makes of it: which rule each plain toleration comes from, and what is missing.
+
     The command reads a live cluster with your rights: 'get' on the pod and 'list' on nodes; also
     'list' on pods if the pod has spread constraints, and on claims, volumes and storage classes
     if it has claims. It reads $KUBECONFIG and ~/.kube/config only if --kubeconfig names them.""",
@@ -102,6 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
             profiles.settings,
             _snapshot(config, server, subject.pod),
             node=arguments.node,
+            compile_settings=config.compile,
         )
     )
     derived = explanation.derivation

@@ -11,6 +11,7 @@ from extender.review.explain.judgement import nearness_of
 from extender.review.explain.schema import (
     PASSES,
     ClaimCheck,
+    Compilation,
     Derivation,
     Explanation,
     Fix,
@@ -28,10 +29,17 @@ _WORDS: Final[dict[str, tuple[str, Colour]]] = {
     "Skip": ("-", "dim"),
     "Error": ("error", "red"),
 }
+_STATES: Final[dict[str, tuple[str, Colour]]] = {
+    "current": ("compiled", "green"),
+    "behind": ("behind", "yellow"),
+    "cut": ("cut", "yellow"),
+    "refused": ("refused", "red"),
+}
 _REFUSED: Final[tuple[str, Colour]] = ("refused", "red")
 MAX_NAMES: Final = 3
 MAX_PASSING: Final = 10
 MAX_FIXES: Final = 5
+MAX_LEFT_OUT: Final = 5
 _INDENT: Final = "  "
 
 
@@ -41,6 +49,8 @@ def render(explanation: Explanation, on: Screen, *, every: bool = False) -> str:
     if explanation.verdicts:
         sections.append(_verdicts(explanation, on, every=every))
     sections.append(tables.paragraph(explanation.message, on))
+    if explanation.compilation:
+        sections.append(_compilation(explanation.compilation, explanation.nodes, on))
     if every or not explanation.passing:
         sections += _helping(explanation, on)
     if explanation.fix is not None:
@@ -98,6 +108,33 @@ def _group_row(group: Group, *, scored: bool) -> Row:
     if group.count > MAX_NAMES:
         names += f" and {group.count - MAX_NAMES} more"
     return _row(Verdict(names, group.code, group.plugin, group.reason), scored=scored)
+
+
+def _compilation(compilation: Compilation, nodes: int, on: Screen) -> str:
+    """What compile mode makes of the pod."""
+    state, colour = _STATES[compilation.state]
+    title = f"{on.paint('Compile mode', 'bold')}: {on.paint(state, colour)}\n"
+    text = title + tables.paragraph(compilation.why, on, indent=_INDENT)
+    plain, ruled = compilation.open_by_tolerations, compilation.open_by_rules
+    if plain != ruled:
+        only = ", ".join(compilation.only_by_rules[:MAX_NAMES])
+        more = (ruled or 0) - (plain or 0) - MAX_NAMES
+        only += f" and {more} more" if more > 0 else ""
+        words = (
+            f"by their taints, the plain tolerations open {plain} of {counted(nodes, 'node')} to"
+            f" the scheduler, the rules {ruled}: {only}"
+        )
+        text += tables.paragraph(words, on, indent=_INDENT)
+    rows: list[Row] = [
+        [each.text, _holds(not each.missing), each.why]
+        for each in (*compilation.tolerations, *compilation.left_out[:MAX_LEFT_OUT])
+    ]
+    more = len(compilation.left_out) - MAX_LEFT_OUT
+    if more > 0:
+        rows.append([f"and {more} more", _holds(False), "left out"])
+    if rows:
+        text += tables.render(("TOLERATION", "WRITTEN", "WHERE FROM"), rows, on, indent=_INDENT)
+    return text
 
 
 def _helping(explanation: Explanation, on: Screen) -> Iterator[str]:

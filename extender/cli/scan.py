@@ -32,8 +32,9 @@ _PAGE: Final = Page(
     Then show what does not fit: taints and labels that a rule cannot parse, rules that cannot be
     parsed themselves, pods that are Pending because no node passes Leeway's rules, DaemonSets
     with rules that the DaemonSet controller does not see, NoExecute taints that only an annotation
-    tolerates, annotated volumes that are bound too late, and rules that no scheduler reads. The
-    verdicts come from the code that answers kube-scheduler.
+    tolerates, annotated volumes that are bound too late, and rules that no scheduler reads. Of
+    pods in compile mode, show which are behind, cut or refused, and which tolerate more than
+    their rules say. The verdicts come from the code that answers kube-scheduler.
 
     The command lists a live cluster and changes nothing. It names the resources that you may not
     list and goes on without them. Pass the configuration of your Leeway with --config, so that
@@ -118,6 +119,7 @@ def _scan(config: Config, paths: list[str], server: ApiServer | None) -> Report:
             cache.classes.objects,
             profile_of=profiles.of,
             schedulers=frozenset(each.scheduler_name for each in config.profiles),
+            compile_settings=config.compile,
             missing=missing,
             step=progress.advance,
         )

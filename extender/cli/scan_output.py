@@ -4,9 +4,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+import msgspec
+
 from extender.cli import tables
 from extender.cli.tables import Colour, Row, Screen
+from extender.model.core_v1 import Toleration
 from extender.model.documents import Plain
+from extender.review.compilation import text_of
+from extender.review.scan.compiled import CompiledPod
 from extender.review.scan.objects import Ref
 from extender.review.scan.report import Report
 from extender.review.scan.usage import GATES
@@ -72,7 +77,12 @@ def _unreadable(found: Report) -> Iterator[Plain]:
 def _effects(found: Report) -> dict[str, Plain]:
     return {
         "daemonSets": [
-            {**_ref(each.ref), "withoutPod": [*each.missing], "podStaysPending": [*each.stuck]}
+            {
+                **_ref(each.ref),
+                "withoutPod": [*each.missing],
+                "podStaysPending": [*each.stuck],
+                "plainTolerations": [*map(_toleration, each.tolerations)],
+            }
             for each in found.daemons
         ],
         "noExecuteOnlyByAnnotation": [
@@ -86,14 +96,50 @@ def _effects(found: Report) -> dict[str, Plain]:
         ],
         "volumesBoundTooLate": [{**_ref(r), "storageClass": name} for r, name in found.volumes],
         "tolerationsReadByNobody": [{**_ref(r), "schedulerName": n} for r, n in found.unread],
+        "notCompiled": [*map(_not_compiled, _lagging(found))],
+        "toleratedWithoutRule": [
+            {
+                **_ref(each.ref),
+                "workload": str(each.workload),
+                "tolerations": [*map(_toleration, each.found.narrowed)],
+            }
+            for each in _narrowed(found)
+        ],
     }
+
+
+def _lagging(found: Report) -> Iterator[CompiledPod]:
+    return (each for each in found.compiled if each.found.state != "current")
+
+
+def _narrowed(found: Report) -> Iterator[CompiledPod]:
+    return (each for each in found.compiled if each.found.narrowed)
+
+
+def _not_compiled(each: CompiledPod) -> Plain:
+    return {
+        **_ref(each.ref),
+        "workload": str(each.workload),
+        "state": each.found.state,
+        "missing": [*map(_toleration, each.found.missing)],
+        "leftOut": [_toleration(one.toleration) for one in each.found.left_out],
+        "notes": [note.message for note in each.found.plan.notes],
+    }
+
+
+def _toleration(toleration: Toleration) -> Plain:
+    """A plain toleration, as a manifest has it."""
+    written: Plain = msgspec.to_builtins(toleration)
+    return written
 
 
 def tables_of(found: Report, on: Screen) -> Iterator[str]:
     """The sections that are not empty."""
     yield from _section("RULES BY GATE", "", _GATE_HEADER, _gate_rows(found), on)
     yield from _section("RULES", "", _RULE_HEADER, _rule_rows(found), on)
-    for title, colour, header, rows in chain(_rule_findings(found), _cluster_findings(found)):
+    for title, colour, header, rows in chain(
+        _rule_findings(found), _cluster_findings(found), _compile_findings(found)
+    ):
         yield from _section(title, colour, header, list(rows), on)
     for name, why in found.missing.items():
         yield tables.paragraph(f"not listed: {name}: {why}", on)
@@ -189,12 +235,7 @@ def _cluster_findings(found: Report) -> Iterator[Section]:
         ("WORKLOAD", "PODS", "SCHEDULER", "REASONS"),
         _pending_rows(found),
     )
-    yield (
-        "DAEMONSETS WITH RULES THAT THE DAEMONSET CONTROLLER CANNOT SEE",
-        "yellow",
-        ("DAEMONSET", "FIT, BUT GET NO POD", "GET A POD THAT STAYS PENDING"),
-        ((str(d.ref), _few(d.missing) or "-", _few(d.stuck) or "-") for d in found.daemons),
-    )
+    yield _daemon_section(found)
     yield (
         "NOEXECUTE TAINTS THAT ONLY AN ANNOTATION TOLERATES: refused there, or evicted (join)",
         "yellow",
@@ -216,6 +257,65 @@ def _cluster_findings(found: Report) -> Iterator[Section]:
         ("WORKLOAD", "SCHEDULER"),
         ((str(ref), name) for ref, name in found.unread),
     )
+
+
+def _daemon_section(found: Report) -> Section:
+    return (
+        "DAEMONSETS WITH RULES THAT THE DAEMONSET CONTROLLER CANNOT SEE, and compile mode leaves"
+        " alone",
+        "yellow",
+        (
+            "DAEMONSET",
+            "FIT, BUT GET NO POD",
+            "GET A POD THAT STAYS PENDING",
+            "ADD TO spec.tolerations OF THE TEMPLATE",
+        ),
+        (
+            (
+                str(each.ref),
+                _few(each.missing) or "-",
+                _few(each.stuck) or "-",
+                _few(map(text_of, each.tolerations)) or "-",
+            )
+            for each in found.daemons
+        ),
+    )
+
+
+def _compile_findings(found: Report) -> Iterator[Section]:
+    """Pods that are not what compile mode would make of them."""
+    yield (
+        "PODS THAT ARE NOT COMPILED: 'leeway controller' adds what is missing, if it runs",
+        "cyan",
+        ("WORKLOAD", "PODS", "STATE", "MISSING", "LEFT OUT", "WHY"),
+        _lagging_rows(found),
+    )
+    alike = Counter(
+        (each.workload, _few(map(text_of, each.found.narrowed))) for each in _narrowed(found)
+    )
+    yield (
+        "TOLERATIONS THAT NO RULE OF THE POD MATCHES ANY MORE: create the pod anew to narrow it",
+        "cyan",
+        ("WORKLOAD", "PODS", "TOLERATIONS"),
+        ((str(workload), str(pods), text) for (workload, text), pods in alike.items()),
+    )
+
+
+def _lagging_rows(found: Report) -> Iterator[Row]:
+    """One row for all pods of a workload that lack the same."""
+    alike = Counter(
+        (
+            each.workload,
+            each.found.state,
+            _few(map(text_of, each.found.missing)) or "-",
+            _few(text_of(one.toleration) for one in each.found.left_out) or "-",
+            ", ".join(note.message for note in each.found.plan.notes) or "-",
+        )
+        for each in _lagging(found)
+    )
+    for (workload, *rest), pods in alike.items():
+        state, missing, left_out, why = map(str, rest)
+        yield str(workload), str(pods), state, missing, left_out, why
 
 
 def _pending_rows(found: Report) -> Iterator[Row]:

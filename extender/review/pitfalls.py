@@ -63,6 +63,8 @@ def _of_tolerations(
         at = f"{carrier.path}[{index}]"
         if carrier.annotated and _is_evicted(toleration, kept):
             yield Pitfall(at, _way_to_stay(toleration))
+        if toleration.toleration_seconds is not None and _compares(toleration):
+            yield Pitfall(f"{at}.tolerationSeconds", _evicted(toleration.toleration_seconds))
         if toleration.expression:
             continue
         for text in _of_value(toleration, lowest.get((toleration.key, toleration.effect))):
@@ -88,10 +90,26 @@ def _is_evicted(toleration: Toleration, kept: frozenset[str]) -> bool:
     return speaks and kept.isdisjoint({"", toleration.key})
 
 
+def _compares(toleration: Toleration) -> bool:
+    """Whether the taint is compared, so that a matching one can be replaced by another."""
+    if toleration.expression:
+        return True
+    operator = operators.toleration(toleration.operator)
+    return operator is not None and operator.comparison is not None
+
+
+def _evicted(seconds: int) -> str:
+    after = f"{seconds} s after" if seconds > 0 else "at once when"
+    return (
+        f"the pod is evicted {after} a NoExecute taint arrives, even though this rule tolerates"
+        " it: leave it out to let the pod stay"
+    )
+
+
 def _way_to_stay(toleration: Toleration) -> str:
     key = f"key: {_word(toleration.key)}, " if toleration.key else ""
     return (
-        "eviction reads spec.tolerations only: add"
+        "eviction reads spec.tolerations only: without compile mode, add"
         f" {{{key}operator: Exists, effect: NoExecute}} there, and this narrows it"
     )
 

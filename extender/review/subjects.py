@@ -36,6 +36,15 @@ def read(ruled: Ruled, settings: Settings) -> tuple[Carrier, ...]:
     return tuple(_of_pod(pod, path, settings)) if pod else ()
 
 
+def annotated(ruled: Ruled) -> tuple[Mapping[str, str], str]:
+    """The annotations that Leeway reads of an object, and the path of their metadata."""
+    if isinstance(ruled, RuledVolume):
+        return (ruled.metadata.annotations if ruled.metadata else None) or {}, ""
+    pod, path = _pod(ruled)
+    meta = pod.metadata if pod else None
+    return (meta.annotations if meta else None) or {}, path
+
+
 def tolerations(found: tuple[Carrier, ...]) -> Iterator[tuple[Carrier, tuple[Toleration, ...]]]:
     """The lists of tolerations."""
     for carrier in found:

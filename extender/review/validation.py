@@ -10,7 +10,7 @@ be changed in other respects, and a bad rule can always be removed.
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from typing import Final
 
 from extender.framework.interface import Settings
@@ -19,7 +19,15 @@ from extender.match.gates import FeatureGates
 from extender.model.core_v1 import NodeAffinity, Toleration
 from extender.model.storage_v1 import VolumeNodeAffinity
 from extender.model.workloads import Ruled
-from extender.review import allowances, fields, node_selectors, pitfalls, subjects, tolerations
+from extender.review import (
+    allowances,
+    annotation_pitfalls,
+    fields,
+    node_selectors,
+    pitfalls,
+    subjects,
+    tolerations,
+)
 from extender.review.fields import FieldError
 from extender.review.pitfalls import Pitfall
 from extender.review.subjects import Carrier
@@ -50,6 +58,7 @@ class Review:
 
     def __init__(self, new: Ruled, old: Ruled | None, settings: Settings) -> None:
         self._settings = settings
+        self._new, self._before = new, old
         self._carriers = subjects.read(new, settings)
         old_carriers = subjects.read(old, settings) if old is not None else ()
         self._old = {carrier.path: carrier for carrier in old_carriers}
@@ -83,7 +92,10 @@ class Review:
             error for carrier in self._carriers for error in self._errors(carrier, affordable)
         )
         found = tuple(islice(errors, MAX_ERRORS))
-        warnings = pitfalls.find(self._carriers, self._old)
+        named = annotation_pitfalls.find(self._new, self._before, self._settings)
+        warnings = chain(
+            pitfalls.find(self._carriers, self._old), (Pitfall(*each) for each in named)
+        )
         return Report(found, tuple(islice(warnings, MAX_WARNINGS)))
 
     def _errors(self, carrier: Carrier, compiled: Compiled) -> Iterator[FieldError]:

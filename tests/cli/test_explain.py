@@ -23,6 +23,7 @@ EXAMPLE = (
     str(ROOT / "deploy/examples/cluster.yaml"),
 )
 WEB = ("-f", PODS, "web", "--cluster", CLUSTER)
+COMPILED = ROOT / "tests/golden/compile"
 
 
 def explained(*arguments: str) -> process.Ended:
@@ -51,6 +52,57 @@ def test_what_is_printed(golden: str, code: int, arguments: tuple[str, ...]) -> 
 
     assert ended.out == (GOLDEN / f"{golden}.txt").read_text(encoding="utf-8")
     assert (ended.code, ended.err) == (code, "")
+
+
+@pytest.mark.parametrize(
+    ("golden", "code", "arguments"),
+    [
+        pytest.param("report", 0, ("-n", "batch", "report"), id="behind"),
+        pytest.param("inference", 0, ("-n", "serving", "inference"), id="compiled, with a guard"),
+        pytest.param("archive", 0, ("-n", "batch", "archive"), id="narrowed"),
+        pytest.param("typo", 1, ("-n", "lab", "typo"), id="refused"),
+        pytest.param(
+            "agent", 0, ("-f", str(COMPILED / "cluster.yaml"), "daemonset/agent"), id="never"
+        ),
+    ],
+)
+def test_what_compile_mode_makes_of_a_pod(
+    golden: str, code: int, arguments: tuple[str, ...]
+) -> None:
+    ended = explained(*arguments, "--cluster", str(COMPILED / "cluster.yaml"))
+
+    assert ended.out == (COMPILED / f"explain-{golden}.txt").read_text(encoding="utf-8")
+    assert (ended.code, ended.err) == (code, "")
+
+
+def test_what_compile_mode_makes_of_a_pod_as_data(tmp_path: Path) -> None:
+    config = tmp_path / "leeway.yaml"
+    config.write_text(
+        "apiVersion: leeway.scheduling/v1alpha1\nkind: ExtenderConfiguration\n"
+        "compile: {schedulerNames: [another]}\n",
+        encoding="utf-8",
+    )
+    pod = ("-n", "batch", "report", "--cluster", str(COMPILED / "cluster.yaml"))
+    made = json.loads(explained(*pod, "-o", "json").out)["compilation"]
+    as_yaml = yaml.safe_load(explained(*pod, "-o", "yaml").out)
+    another = json.loads(explained(*pod, "-o", "json", "--config", str(config)).out)
+
+    assert (made["state"], made["openByTolerations"], made["openByRules"]) == ("behind", 1, 2)
+    assert made["tolerations"][2] == {
+        "key": "sla",
+        "operator": "Equal",
+        "value": "980",
+        "effect": "NoSchedule",
+        "tolerationSeconds": None,
+        "text": "sla=980:NoSchedule",
+        "missing": True,
+        "origin": "rule",
+        "why": "from `sla Gt 900` (annotation)",
+        "rule": "sla Gt 900",
+        "carrier": "annotation",
+    }
+    assert as_yaml["compilation"] == made
+    assert "compilation" not in another
 
 
 def test_the_page_shows_what_is_printed() -> None:
@@ -212,6 +264,20 @@ async def test_a_pod_of_a_live_cluster(tmp_path: Path) -> None:
 
     assert ended.out == (GOLDEN / "pending.txt").read_text(encoding="utf-8")
     assert server.kinds("pods") == server.kinds("persistentvolumes") == []
+
+
+async def test_what_compile_mode_makes_of_a_live_pod(tmp_path: Path) -> None:
+    text = (COMPILED / "cluster.yaml").read_text(encoding="utf-8")
+    async with scripted() as server:
+        for item in yaml.safe_load_all(text):
+            if item["kind"] in ("Node", "Pod"):
+                server.put(f"{item['kind'].lower()}s", item)
+        ended = await asked(server, tmp_path, "-n", "batch", "report")
+    golden = (COMPILED / "explain-report.txt").read_text(encoding="utf-8")
+
+    # A server lists nodes by name.
+    assert ended.out.partition("Compile mode")[2] == golden.partition("Compile mode")[2] != ""
+    assert server.kinds("pods") == []  # the one pod, and no list of all
 
 
 async def test_a_file_against_a_live_cluster_reads_what_it_must(tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from extender.cli import explain_output
 from extender.cli.tables import Screen
 from extender.model.core_v1 import Pod
 from extender.review.explain.inquiry import Bounds
-from extender.review.explain.schema import Fix
+from extender.review.explain.schema import Compilation, Fix, PlainToleration
 from tests.builders import JSON, a_pod, node_json, required, requirement, taint, toleration
 from tests.review.explain.asking import explained
 from tests.review.explain.spread.test_derivation import PODS, nodes, spreading
@@ -38,6 +40,22 @@ def test_what_would_help_elsewhere_is_told_when_it_is_asked_for() -> None:
     assert "What would let it pass elsewhere\n  bad  1 change  tolerate x:NoSchedule" in (
         explain_output.render(made, PLAIN, every=True)
     )
+
+
+def test_of_what_a_limit_leaves_out_some_is_shown() -> None:
+    left_out = [f"sla={901 + i}:NoSchedule" for i in range(8)]
+    rows = tuple(
+        PlainToleration("sla", "Equal", "", "", None, text, True, "rule", "from `sla Gt 900`")
+        for text in left_out
+    )
+    cut = Compilation("cut", "so many", (), rows, 1, 9, ("a", "b", "c", "d"))
+    text = explain_output.render(replace(explained(a_pod()), compilation=cut), PLAIN)
+
+    assert "Compile mode: cut\n  so many\n" in text
+    assert "the rules 9: a, b, c and 5 more\n" in text
+    assert left_out[4] in text
+    assert left_out[5] not in text
+    assert "and 3 more" in text
 
 
 def test_a_single_fix_is_told_once() -> None:

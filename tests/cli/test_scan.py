@@ -13,7 +13,7 @@ import yaml
 from extender.cluster import listing
 from tests.builders import JSON, node_json, taint, toleration
 from tests.cli import pages, process, terminal
-from tests.cluster.apiserver import Answer, ScriptedServer, scripted
+from tests.cluster.apiserver import PATHS, WORKLOADS, Answer, ScriptedServer, scripted
 from tests.cluster.test_api import kubeconfig
 from tests.review.scan.scanning import a_pod, owned_by, workload
 from tests.test_docs import table
@@ -67,6 +67,31 @@ def test_the_same_as_data() -> None:
         set(page)
     )
     assert yaml.safe_load(scan("-o", "yaml", *EXAMPLES).out) == page
+
+
+def test_a_cluster_in_compile_mode() -> None:
+    ended = scan("-o", "json", "tests/golden/compile/cluster.yaml")
+    page = json.loads(ended.out)
+    plain = {"key": "sla", "operator": "Equal", "effect": "NoSchedule"}
+
+    assert ended.code == 1  # an annotation that cannot be read, as ever
+    assert [(each["name"], each["state"], each["missing"]) for each in page["notCompiled"]] == [
+        ("report", "behind", [plain | {"value": "980"}]),
+        ("typo", "refused", []),
+    ]
+    assert page["toleratedWithoutRule"] == [
+        {
+            "kind": "Pod",
+            "namespace": "batch",
+            "name": "archive",
+            "workload": "Pod batch/archive",
+            "tolerations": [plain | {"value": "950"}],
+        }
+    ]
+    assert page["daemonSets"][0]["plainTolerations"] == [
+        plain | {"value": "950"},
+        plain | {"value": "980"},
+    ]
 
 
 def test_standard_input_and_lists() -> None:
@@ -196,7 +221,7 @@ async def test_a_live_cluster(cluster: ScriptedServer, tmp_path: Path) -> None:
     assert [each["nodes"] for each in page["unreadableValues"]] == [["spot"]]
     assert [each["name"] for each in page["pending"]] == ["stuck"]
     # Each resource once, and nothing but lists.
-    assert sorted(asked.resource for asked in cluster.asked) == sorted(cluster.objects)
+    assert sorted(asked.resource for asked in cluster.asked) == sorted((PATHS | WORKLOADS).values())
     assert {asked.kind for asked in cluster.asked} == {"list"}
 
 
@@ -266,4 +291,4 @@ def test_the_page_names_every_resource_that_is_listed() -> None:
     rows = table(pages.ROOT / "docs/scan.md", "From a cluster")
     named = {name for (cell,) in rows.values() for name in cell.split(", ")}
 
-    assert named == set(ScriptedServer().objects)
+    assert named == set((PATHS | WORKLOADS).values())

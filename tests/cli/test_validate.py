@@ -184,10 +184,11 @@ def test_the_hook_of_pre_commit_runs_what_there_is() -> None:
     assert hook["types_or"] == ["yaml", "json"]
 
 
-@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("number", [0, 1, 2])
 def test_the_output_of_the_documentation_is_real(folder: Path, number: int) -> None:
     page = ROOT / "docs/validate.md"
     write("web.yaml", next(text for text in blocks(page, "yaml") if "Deployment" in text))
+    write("copied.yaml", next(text for text in blocks(page, "yaml") if "guarded-keys" in text))
     command, _, shown = blocks(page, "console")[number].partition("\n")
     ended = process.run(*command.removeprefix("$ leeway ").split())
 

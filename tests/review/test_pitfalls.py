@@ -7,7 +7,12 @@ from tests.builders import JSON, toleration
 from tests.review.objects import ANNOTATED_TOLERATIONS, judged, with_tolerations
 
 NO_EXECUTE = toleration("sla", "Gt", "900", "NoExecute")
-EVICTION = "eviction reads spec.tolerations only: add"
+EVICTION = "eviction reads spec.tolerations only: without compile mode, add"
+
+SECONDS = (
+    "the pod is evicted {} a NoExecute taint arrives, even though this rule tolerates it: leave it"
+    " out to let the pod stay"
+)
 
 
 def warned(*rules: JSON, annotated: bool = False) -> list[str]:
@@ -77,8 +82,31 @@ def test_an_expression_with_seconds_speaks_of_eviction() -> None:
     assert warned({"expression": "true"}, annotated=True) == []
     assert warned({"expression": "true", "tolerationSeconds": 5}, annotated=True) == [
         f"{ANNOTATED_TOLERATIONS}[0]: {EVICTION} {{operator: Exists, effect: NoExecute}} there, and"
-        " this narrows it"
+        " this narrows it",
+        f"{ANNOTATED_TOLERATIONS}[0].tolerationSeconds: {SECONDS.format('5 s after')}",
     ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "warns"),
+    [
+        pytest.param(toleration("sla", "Gt", "900", "NoExecute"), True, id="above"),
+        pytest.param(toleration("sla", "Lt", "900", "NoExecute"), True, id="below"),
+        pytest.param(toleration("v", "SemverEq", "1.0.0", "NoExecute"), True, id="a version"),
+        pytest.param({"expression": "taint.key == 'a'"}, True, id="an expression"),
+        pytest.param(toleration("sla", "Equal", "900", "NoExecute"), False, id="one value"),
+        pytest.param(toleration("sla", "", "900", "NoExecute"), False, id="one value by default"),
+        pytest.param(toleration("sla", "Exists", "", "NoExecute"), False, id="every value"),
+    ],
+)
+def test_seconds_evict_although_the_rule_tolerates(rule: JSON, warns: bool) -> None:
+    later = warned(rule | {"tolerationSeconds": 60})
+    at_once = warned(rule | {"tolerationSeconds": 0})
+    path = "spec.tolerations[0].tolerationSeconds"
+
+    assert later == ([f"{path}: {SECONDS.format('60 s after')}"] if warns else [])
+    assert at_once == ([f"{path}: {SECONDS.format('at once when')}"] if warns else [])
+    assert warned(rule) == []
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from extender.errors import NotFoundError
 from extender.framework.interface import Code, Status
 from extender.framework.snapshot import NodeInfo, Snapshot
 from extender.model.core_v1 import ObjectMeta, PodSpec
-from extender.review.explain import nearness, remarks
+from extender.review.explain import compiled, nearness, remarks
 from extender.review.explain.inquiry import Inquiry
 from extender.review.explain.judgement import Judgement, nearest
 from extender.review.explain.schema import Explanation, PodReference, ProfileReference
@@ -40,6 +40,8 @@ def explaining(inquiry: Inquiry) -> Steps[Explanation]:
     derived = None
     if asked is not None:
         derived = yield from judged.derivation(asked)
+    compilation, notes = compiled.of(inquiry, nodes)
+    yield
     limit = inquiry.bounds.verdicts
     return Explanation(
         pod=_reference(inquiry),
@@ -51,8 +53,9 @@ def explaining(inquiry: Inquiry) -> Steps[Explanation]:
         verdicts=tuple(verdicts[:limit]),
         omitted=len(verdicts[limit:]),
         fix=fix,
-        notes=tuple(remarks.of(inquiry, result.findings, judged.passing)),
+        notes=(*remarks.of(inquiry, result.findings, judged.passing), *notes),
         derivation=derived,
+        compilation=compilation,
     )
 
 

@@ -6,6 +6,7 @@ from typing import Final
 from extender.framework.interface import Profile, Settings
 from extender.framework.snapshot import Snapshot
 from extender.model.core_v1 import Pod
+from extender.native.settings import CompileSettings
 from extender.review.explain.templates import Subject
 
 _UNBOUNDED: Final = 1 << 30
@@ -31,6 +32,7 @@ class Inquiry:
     snapshot: Snapshot
     node: str | None = None
     bounds: Bounds = field(default_factory=Bounds)
+    compile_settings: CompileSettings | None = None  # None: nothing is said of compile mode
 
     @property
     def pod(self) -> Pod:

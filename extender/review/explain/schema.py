@@ -5,7 +5,7 @@ The names are a stable interface: fields may be added, but are never renamed.
 
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 API_VERSION: Final = "leeway.scheduling/v1alpha1"
 KIND: Final = "Explanation"
@@ -197,6 +197,35 @@ class Derivation(Struct, frozen=True, rename="camel"):
     fix: Fix | None = None
 
 
+class PlainToleration(Struct, frozen=True, rename="camel"):
+    """One plain toleration, and where it comes from."""
+
+    key: str
+    operator: str
+    value: str
+    effect: str
+    toleration_seconds: int | None
+    text: str  # such as sla=950:NoSchedule
+    missing: bool  # the pod does not have it yet
+    origin: str  # rule, guard, narrowed (its key is a rule's, and no rule matches it) or own
+    why: str
+    rule: str = ""  # of origin rule
+    carrier: str = ""  # of that rule: native or annotation
+
+
+class Compilation(Struct, frozen=True, rename="camel"):
+    """What compile mode makes of the pod."""
+
+    state: str  # current, behind, cut or refused
+    why: str
+    tolerations: tuple[PlainToleration, ...]
+    left_out: tuple[PlainToleration, ...]  # by compile.maxTolerations
+    # By taints alone, and not for a pod that has a node already.
+    open_by_tolerations: int | None = None  # nodes that the plain tolerations open
+    open_by_rules: int | None = None  # nodes that the rules and the plain tolerations open
+    only_by_rules: tuple[str, ...] = ()  # some nodes that the plain tolerations do not open
+
+
 class Explanation(Struct, frozen=True, rename="camel"):
     """Why a pod passes or is refused."""
 
@@ -211,5 +240,7 @@ class Explanation(Struct, frozen=True, rename="camel"):
     fix: Fix | None
     notes: tuple[str, ...]
     derivation: Derivation | None = None
+    # Only of pods with rules and a scheduler whose pods are compiled.
+    compilation: Compilation | UnsetType = UNSET
     api_version: str = API_VERSION
     kind: str = KIND

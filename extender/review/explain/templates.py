@@ -1,7 +1,7 @@
 """The pod in a manifest: a Pod, or the pod that a workload would create."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
@@ -9,7 +9,16 @@ from msgspec.structs import replace
 
 from extender.errors import DocumentError, ManifestError
 from extender.model import documents, nulls
-from extender.model.core_v1 import ClaimSource, ObjectMeta, Pod, PodSpec, Toleration, Volume
+from extender.model.core_v1 import (
+    ClaimSource,
+    LivePod,
+    ObjectMeta,
+    OwnerReference,
+    Pod,
+    PodSpec,
+    Toleration,
+    Volume,
+)
 from extender.model.documents import Plain
 from extender.review import daemons
 
@@ -26,6 +35,7 @@ TEMPLATES: Final[Mapping[str, tuple[str, ...]]] = {
     "CronJob": ("spec", "jobTemplate", "spec", "template"),
 }
 DEFAULT_NAMESPACE: Final = "default"
+_LIVE: Final[nulls.Decoder[LivePod]] = nulls.Decoder(LivePod)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +48,7 @@ class Subject:
     template: tuple[str, ...] = ()
     implicit: tuple[Toleration, ...] = ()  # tolerations that a controller adds
     node: str = ""  # the node that the pod is already bound to
+    live: LivePod = field(default_factory=LivePod)  # the pod as compile mode reads it
 
     @property
     def name(self) -> str:
@@ -74,7 +85,9 @@ def _subject(origin: str, kind: str, document: dict[str, Plain], namespace: str)
     if not isinstance(written, dict):
         raise ManifestError(f"{where}: {'.'.join(TEMPLATES[kind])} is missing")
     try:
-        pod = nulls.convert(documents.bounded(written), Pod)
+        bounded = documents.bounded(written)
+        pod = nulls.convert(bounded, Pod)
+        live = _LIVE.decode(msgspec.json.encode(bounded))
     except (msgspec.ValidationError, DocumentError) as exc:
         raise ManifestError(f"{where}: {exc}") from exc
     is_pod = kind == "Pod"
@@ -91,7 +104,14 @@ def _subject(origin: str, kind: str, document: dict[str, Plain], namespace: str)
         TEMPLATES[kind],
         daemons.TOLERATIONS if kind == "DaemonSet" else (),
         str(spec.get("nodeName") or "") if is_pod and isinstance(spec, dict) else "",
+        _owned(live, name) if kind == "DaemonSet" else live,
     )
+
+
+def _owned(live: LivePod, daemon: str) -> LivePod:
+    """The pod of a DaemonSet, which the controller of compile mode leaves alone."""
+    owners = (OwnerReference("DaemonSet", daemon, True),)
+    return replace(live, metadata=replace(live.metadata, owner_references=owners))
 
 
 def _with_claims(pod: Pod, document: dict[str, Plain]) -> Pod:

@@ -19,7 +19,9 @@ from extender.match.gates import SEMVER_GATE
 from extender.match.taints import NO_EXECUTE
 from extender.model.core_v1 import ObjectMeta, Pod, PodSpec, Taint, Toleration
 from extender.model.storage_v1 import StorageClass
-from extender.review import daemons
+from extender.native.settings import CompileSettings
+from extender.review import compilation, daemons
+from extender.review.scan import compiled
 from extender.review.scan.objects import Ref, ScannedVolume
 
 _WAITS: Final = "WaitForFirstConsumer"
@@ -32,6 +34,7 @@ class UnseenByController:
     ref: Ref
     missing: tuple[str, ...]  # nodes that fit but get no pod
     stuck: tuple[str, ...]  # nodes that do not fit but get a pod, which stays Pending
+    tolerations: tuple[Toleration, ...] = ()  # that its rules come to; compile mode adds none
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +47,27 @@ class OnlyByAnnotation:
 
 
 def unseen_by_controller(
-    templates: Mapping[Ref, Pod], snapshot: Snapshot, settings: Settings
+    templates: Mapping[Ref, Pod],
+    snapshot: Snapshot,
+    settings: Settings,
+    compile_settings: CompileSettings,
 ) -> Iterator[UnseenByController]:
     """DaemonSets that the controller places differently, because it reads native fields only."""
     nodes = list(snapshot.nodes.values())
+    view = compilation.view_of(nodes, compile_settings)
     for ref, pod in templates.items():
         if ref.kind != "DaemonSet":
             continue
         native = _as_controllers_see(pod, settings.annotation_prefix)
         if native == pod:
             continue
-        ours = _fitting(daemons.with_tolerations(pod), snapshot, nodes, settings)
+        daemon = daemons.with_tolerations(pod)
+        ours = _fitting(daemon, snapshot, nodes, settings)
         theirs = _fitting(daemons.with_tolerations(native), snapshot, nodes, settings)
         missing = tuple(n.name for n in nodes if n.name in ours and n.name not in theirs)
         stuck = tuple(n.name for n in nodes if n.name in theirs and n.name not in ours)
-        yield UnseenByController(ref, missing, stuck)
+        plain = compiled.plain_tolerations(daemon, view, settings, compile_settings)
+        yield UnseenByController(ref, missing, stuck, plain)
 
 
 def only_by_annotation(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from extender.framework.interface import Settings
-from extender.model.core_v1 import Pod
+from extender.model.core_v1 import LivePod, Pod
 from extender.review.scan import usage
 from extender.review.scan.objects import (
     Ref,
@@ -31,15 +31,14 @@ class Inventory:
     templates: dict[Ref, Pod] = field(default_factory=dict)  # pods and templates with rules
     unreadable: dict[Ref, list[Carrier]] = field(default_factory=dict)
     waiting: dict[Ref, Pod] = field(default_factory=dict)
+    live: dict[Ref, LivePod] = field(default_factory=dict)  # pods with rules, not templates
     volumes: dict[Ref, ScannedVolume] = field(default_factory=dict)  # volumes with the annotation
 
     def add(self, kind: str, obj: Scanned) -> None:
         """Add an object, or replace it if it comes again."""
         ref = ref_of(kind, obj.metadata)
         self._names.setdefault(kind, set()).add(f"{ref.namespace}/{ref.name}")
-        for kept in (self.owners, self.usages, self.templates, self.unreadable, self.waiting):
-            kept.pop(ref, None)
-        self.volumes.pop(ref, None)
+        self._forget(ref)
         if isinstance(obj, ScannedVolume):
             usages, broken = usage.of_volume(obj, self.settings)
             if any(each.annotated for each in usages):
@@ -51,8 +50,8 @@ class Inventory:
             usages, broken = usage.of_pod(pod, self.settings)
             if usages or broken:
                 self.templates[ref] = pod
-            if isinstance(obj, ScannedPod) and obj.waits:
-                self.waiting[ref] = pod
+            if isinstance(obj, ScannedPod):
+                self._keep(ref, obj, pod)
         owner = owner_of(obj.metadata)
         # Pods own nothing, so pods without rules need not be kept.
         if owner is not None and (kind != "Pod" or usages or broken or ref in self.waiting):
@@ -61,6 +60,18 @@ class Inventory:
             self.usages[ref] = usages
         if broken:
             self.unreadable[ref] = broken
+
+    def _forget(self, ref: Ref) -> None:
+        for kept in (self.owners, self.usages, self.templates, self.unreadable, self.waiting):
+            kept.pop(ref, None)
+        self.volumes.pop(ref, None)
+        self.live.pop(ref, None)
+
+    def _keep(self, ref: Ref, obj: ScannedPod, pod: Pod) -> None:
+        if ref in self.templates:
+            self.live[ref] = obj.live()
+        if obj.waits:
+            self.waiting[ref] = pod
 
     @property
     def seen(self) -> dict[str, int]:

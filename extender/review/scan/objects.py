@@ -3,19 +3,21 @@
 from dataclasses import dataclass
 from typing import Final
 
-from msgspec import Struct, field
+import msgspec
+from msgspec import Raw, Struct, field
 
 from extender.cluster.resources import Resource
-from extender.model.core_v1 import ObjectMeta, Pod, PodSpec
+from extender.model.core_v1 import (
+    LivePod,
+    LivePodMeta,
+    LivePodSpec,
+    LivePodStatus,
+    ObjectMeta,
+    OwnerReference,
+    Pod,
+    PodSpec,
+)
 from extender.model.storage_v1 import VolumeNodeAffinity
-
-
-class Owner(Struct, frozen=True, gc=False):
-    """The owner of an object."""
-
-    kind: str = ""
-    name: str = ""
-    controller: bool | None = None
 
 
 class ScannedMeta(Struct, frozen=True, gc=False, rename="camel"):
@@ -28,7 +30,7 @@ class ScannedMeta(Struct, frozen=True, gc=False, rename="camel"):
     deletion_timestamp: str | None = None
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
-    owner_references: tuple[Owner, ...] | None = None
+    owner_references: tuple[OwnerReference, ...] | None = None
 
 
 class SchedulingGate(Struct, frozen=True, gc=False):
@@ -84,6 +86,25 @@ class ScannedPod(Struct, frozen=True, gc=False):
                 annotations=meta.annotations,
             ),
             self.spec,
+        )
+
+    def live(self) -> LivePod:
+        """The pod as compile mode reads it."""
+        meta, spec = self.metadata, self.spec
+        return LivePod(
+            LivePodMeta(
+                meta.name,
+                meta.namespace,
+                meta.uid,
+                meta.resource_version,
+                meta.deletion_timestamp,
+                meta.annotations,
+                meta.owner_references,
+            ),
+            LivePodSpec(
+                spec.node_name, spec.scheduler_name, Raw(msgspec.json.encode(spec.tolerations))
+            ),
+            LivePodStatus(self.status.phase),
         )
 
 

@@ -9,8 +9,11 @@ from extender.framework.interface import Profile
 from extender.framework.snapshot import Snapshot
 from extender.model.core_v1 import Pod
 from extender.model.storage_v1 import StorageClass
+from extender.native.settings import CompileSettings
+from extender.review import compilation
 from extender.review.doctor.problems import Severity
-from extender.review.scan import effects, pending, values
+from extender.review.scan import compiled, effects, pending, values
+from extender.review.scan.compiled import CompiledPod
 from extender.review.scan.effects import OnlyByAnnotation, UnseenByController
 from extender.review.scan.inventory import Inventory
 from extender.review.scan.objects import Ref
@@ -49,6 +52,7 @@ class Report:
     evicted: Sequence[OnlyByAnnotation]
     volumes: Sequence[tuple[Ref, str]]
     unread: Sequence[tuple[Ref, str]]
+    compiled: Sequence[CompiledPod] = ()
     missing: Mapping[str, str] = field(default_factory=dict)  # why a resource was not listed
 
     def severities(self) -> Iterator[Severity]:
@@ -58,6 +62,7 @@ class Report:
         found = (self.unreadable, self.pending, self.evicted, self.volumes, self.unread)
         if any(found) or self.missing:
             yield "warning"
+        # What compile mode has yet to do is no finding: the next moment may do it.
         for daemon in self.daemons:
             yield "warning" if daemon.missing or daemon.stuck else "info"
 
@@ -69,6 +74,7 @@ def build(
     *,
     profile_of: Callable[[Pod], Profile],
     schedulers: frozenset[str],
+    compile_settings: CompileSettings,
     missing: Mapping[str, str],
     step: Callable[[], None] = lambda: None,
 ) -> Report:
@@ -76,6 +82,10 @@ def build(
     settings = inventory.settings
     met = Met(snapshot.nodes.values())
     templates = by_root(inventory)
+    view = compilation.view_of(snapshot.nodes.values(), compile_settings)
+    pods = list(compiled.judge(inventory.live, view, settings, compile_settings, inventory.root))
+    is_at_work = any(pod.found.is_seen for pod in pods)
+    others = _not_compiled(templates, compile_settings) if is_at_work else templates
     waiting = list(pending.judge(inventory.waiting, snapshot, profile_of, inventory.root, step))
     blocked = [each for each in waiting if not each.passed and snapshot.nodes]
     return Report(
@@ -90,12 +100,24 @@ def build(
         unreadable=list(values.unreadable(_rules(inventory), met, settings)),
         pending=blocked,
         passing=len(waiting) - len(blocked),
-        daemons=list(effects.unseen_by_controller(templates, snapshot, settings)),
-        evicted=list(effects.only_by_annotation(templates, met.taints, settings)),
+        daemons=list(effects.unseen_by_controller(templates, snapshot, settings, compile_settings)),
+        evicted=list(effects.only_by_annotation(others, met.taints, settings)),
         volumes=list(effects.bound_too_late(inventory.volumes, classes)),
-        unread=list(effects.read_by_nobody(templates, schedulers, settings)),
+        unread=list(effects.read_by_nobody(others, schedulers, settings)),
+        compiled=pods,
         missing=missing,
     )
+
+
+def _not_compiled(
+    templates: Mapping[Ref, Pod], compile_settings: CompileSettings
+) -> Mapping[Ref, Pod]:
+    """Those that compile mode does not read; what it reads may be for no profile of ours."""
+    return {
+        ref: pod
+        for ref, pod in templates.items()
+        if ref.kind == "DaemonSet" or not compiled.is_chosen(pod, compile_settings)
+    }
 
 
 def uses(inventory: Inventory) -> list[Use]:

@@ -5,8 +5,9 @@ import pytest
 
 from extender.framework.interface import Settings
 from extender.framework.snapshot import Snapshot
-from extender.model.core_v1 import Pod
+from extender.model.core_v1 import Pod, Toleration
 from extender.model.storage_v1 import StorageClass
+from extender.native.settings import CompileSettings
 from extender.review.scan import effects
 from extender.review.scan.effects import UnseenByController
 from extender.review.scan.objects import Ref, ScannedVolume
@@ -31,40 +32,69 @@ NODES = [
     node_json("cordoned", taint("node.kubernetes.io/unschedulable"), unschedulable=True),
 ]
 ABOVE = toleration("sla", "Gt", "900", "NoSchedule")
+SPOT = Toleration("sla", "Equal", "950", "NoSchedule")
 
 
 def unseen(pod: JSON, kind: str = "DaemonSet") -> list[UnseenByController]:
     template = {Ref(kind, "default", "agent"): msgspec.convert(pod, Pod)}
-    return list(effects.unseen_by_controller(template, a_snapshot(NODES), Settings()))
+    snapshot = a_snapshot(NODES)
+    return list(effects.unseen_by_controller(template, snapshot, Settings(), CompileSettings()))
 
 
 @pytest.mark.parametrize(
-    ("pod", "missing", "stuck"),
+    ("pod", "missing", "stuck", "plain"),
     [
         pytest.param(
-            pod_json(annotated_tolerations=[ABOVE]), ("spot",), (), id="tolerated by annotation"
+            pod_json(annotated_tolerations=[ABOVE]),
+            ("spot",),
+            (),
+            (SPOT,),
+            id="tolerated by annotation",
         ),
         pytest.param(
-            pod_json({"expression": "taint.key == 'sla'"}), ("spot",), (), id="a native expression"
+            pod_json({"expression": "taint.key == 'sla'"}),
+            ("spot",),
+            (),
+            (SPOT,),
+            id="a native expression",
         ),
         pytest.param(
-            pod_json(toleration("sla", "SemverGt", "1")), ("spot",), (), id="a native version"
+            pod_json(toleration("sla", "SemverGt", "1")),
+            ("spot",),
+            (),
+            (SPOT,),
+            id="a native version",
         ),
         pytest.param(
             pod_json(annotated_affinity=required([requirement("kernel", "SemverGt", "6")])),
             (),
             ("broken", "cordoned"),
+            (),
             id="forbidden by annotation",
         ),
         pytest.param(
-            pod_json(annotated_tolerations=[toleration("other", "Gt", "1")]), (), (), id="no matter"
+            pod_json(annotated_tolerations=[toleration("other", "Gt", "1")]),
+            (),
+            (),
+            (),
+            id="no matter",
+        ),
+        pytest.param(
+            pod_json(annotated_tolerations="["),
+            (),
+            ("plain", "broken", "cordoned"),
+            (),
+            id="an annotation nobody can read",
         ),
     ],
 )
 def test_what_the_controller_does_differently(
-    pod: JSON, missing: tuple[str, ...], stuck: tuple[str, ...]
+    pod: JSON,
+    missing: tuple[str, ...],
+    stuck: tuple[str, ...],
+    plain: tuple[Toleration, ...],
 ) -> None:
-    assert unseen(pod) == [UnseenByController(AGENT, missing, stuck)]
+    assert unseen(pod) == [UnseenByController(AGENT, missing, stuck, plain)]
 
 
 @pytest.mark.parametrize(
@@ -150,6 +180,6 @@ def test_tolerations_that_nobody_reads(
 def test_without_nodes_nothing_differs() -> None:
     pod = msgspec.convert(pod_json(annotated_tolerations=[ABOVE]), Pod)
 
-    assert list(effects.unseen_by_controller({AGENT: pod}, Snapshot(), Settings())) == [
-        UnseenByController(AGENT, (), ())
-    ]
+    found = effects.unseen_by_controller({AGENT: pod}, Snapshot(), Settings(), CompileSettings())
+
+    assert list(found) == [UnseenByController(AGENT, (), ())]

@@ -34,6 +34,19 @@ def test_pods_that_wait_are_kept() -> None:
     assert list(an_inventory(a_pod("a")).waiting) == [Ref("Pod", "default", "a")]
 
 
+def test_of_pods_with_rules_more_is_kept() -> None:
+    inventory = an_inventory(
+        a_pod("ruled", RULE, node="n", phase="Running"),
+        a_pod("plain"),
+        workload("Deployment", "web", RULE),
+    )
+    (pod,) = inventory.live.values()
+    inventory.add("Pod", scanned(a_pod("ruled")))
+
+    assert (pod.metadata.name, pod.spec.node_name, pod.status.phase) == ("ruled", "n", "Running")
+    assert not inventory.live
+
+
 def test_the_root_of_a_pod_is_the_deployment_of_its_replica_set() -> None:
     inventory = an_inventory(
         a_pod("p", RULE, owner=owned_by("ReplicaSet", "web-1")),

@@ -5,9 +5,10 @@ import pytest
 
 from extender.cluster.api import ApiServer
 from extender.cluster.listing import pages
+from extender.model.core_v1 import LivePod
 from extender.review.scan import objects
 from extender.review.scan.objects import Ref, ScannedMeta, ScannedPod
-from tests.builders import JSON
+from tests.builders import JSON, toleration
 from tests.cluster.apiserver import PATHS, WORKLOADS, anonymous, scripted
 from tests.review.scan.scanning import a_pod, owned_by, scanned, workload
 
@@ -41,6 +42,17 @@ def test_the_template_of_every_kind(kind: str) -> None:
     assert pod.metadata is not None
     assert (pod.metadata.name, pod.metadata.namespace) == ("a", "default")
     assert pod.metadata.annotations == labels
+
+
+def test_a_pod_as_compile_mode_reads_it() -> None:
+    document = a_pod(
+        "p", toleration("sla", "Gt", "9"), scheduler="s", node="n", owner=owned_by("Job", "j")
+    )
+    document["metadata"] |= {"uid": "u", "deletionTimestamp": "2026", "resourceVersion": "7"}
+    document["spec"]["tolerations"] = [{"key": "sla", "operator": "Gt", "value": "9"}]
+    decoded = msgspec.json.decode(msgspec.json.encode(document), type=LivePod)
+
+    assert msgspec.convert(document, ScannedPod).live() == decoded
 
 
 def test_a_workload_without_a_template() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from extender import plugins
 from extender.framework.interface import Settings
+from extender.native.settings import CompileSettings
 from extender.review.doctor import problems
 from extender.review.scan import report
 from extender.review.scan.objects import Ref
@@ -16,7 +17,11 @@ WEB = Ref("Deployment", "default", "web")
 
 
 def reported(
-    *documents: JSON, nodes: list[JSON] | None = None, missing: dict[str, str] | None = None
+    *documents: JSON,
+    nodes: list[JSON] | None = None,
+    missing: dict[str, str] | None = None,
+    schedulers: frozenset[str] = frozenset(),
+    compiles: frozenset[str] = frozenset({"default-scheduler"}),
 ) -> Report:
     profile = plugins.profile("p", plugins.DEFAULT_WEIGHTS, Settings())
     return report.build(
@@ -24,7 +29,8 @@ def reported(
         a_snapshot(nodes or []),
         {},
         profile_of=lambda _pod: profile,
-        schedulers=frozenset(),
+        schedulers=schedulers,
+        compile_settings=CompileSettings(scheduler_names=compiles),
         missing=missing or {},
     )
 
@@ -106,3 +112,74 @@ def test_pods_that_wait_for_something_else_are_only_counted() -> None:
     found = reported(a_pod("a"), a_pod("b", RULE), nodes=[node_json("n")])
 
     assert (found.pending, found.passing) == ([], 2)
+
+
+# --- Compile mode ------------------------------------------------------------------------------
+
+SPOT = node_json("spot", taint("sla", "950"), taint("tier", "7", "NoExecute"))
+EQUAL = toleration("sla", "Equal", "950", "NoSchedule")
+
+
+def test_pods_with_rules_are_compared_with_what_compile_mode_makes_of_them() -> None:
+    found = reported(
+        a_pod("web-a", EQUAL, annotated_tolerations=[RULE], owner=owned_by("Deployment", "web")),
+        a_pod("web-b", annotated_tolerations=[RULE], owner=owned_by("Deployment", "web")),
+        a_pod("plain", EQUAL),
+        a_pod("theirs", annotated_tolerations=[RULE], scheduler="theirs"),
+        workload("Deployment", "web", annotated_tolerations=[RULE]),
+        nodes=[SPOT],
+    )
+
+    assert [(each.ref.name, each.workload, each.found.state) for each in found.compiled] == [
+        ("web-a", WEB, "current"),
+        ("web-b", WEB, "behind"),
+    ]
+
+
+def test_what_compile_mode_has_yet_to_do_does_not_change_the_exit_code() -> None:
+    found = reported(
+        a_pod("behind", annotated_tolerations=[RULE]),
+        a_pod("narrowed", EQUAL, annotated_tolerations=[toleration("sla", "Gt", "960")]),
+        nodes=[SPOT, node_json("open")],
+    )
+
+    assert {each.found.state for each in found.compiled} == {"behind", "current"}
+    assert problems.exit_code(found.severities()) == 0
+
+
+@pytest.mark.parametrize(
+    ("compiles", "pod", "silent"),
+    [
+        pytest.param({"default-scheduler"}, a_pod("p", EQUAL), False, id="nobody is compiled"),
+        pytest.param(
+            {"default-scheduler"},
+            a_pod("p", EQUAL, annotated_tolerations=[RULE]),
+            True,
+            id="somebody is compiled",
+        ),
+        pytest.param(set(), a_pod("p", EQUAL, annotated_tolerations=[RULE]), True, id="all are"),
+        pytest.param(
+            {"another"},
+            a_pod("p", EQUAL, annotated_tolerations=[RULE], scheduler="another"),
+            False,
+            id="of another scheduler",
+        ),
+    ],
+)
+def test_compile_mode_reads_what_no_profile_does(
+    compiles: set[str], pod: JSON, silent: bool
+) -> None:
+    rules = [RULE, toleration("tier", "Gt", "5", "NoExecute")]
+    found = reported(
+        pod,
+        workload("Deployment", "web", annotated_tolerations=rules),
+        workload("DaemonSet", "agent", annotated_tolerations=rules),
+        nodes=[SPOT],
+        schedulers=frozenset({"extended", "another"}),
+        compiles=frozenset(compiles),
+    )
+    told = {ref.name for ref, _ in found.unread}, {each.ref.name for each in found.evicted}
+
+    # A DaemonSet is never compiled.
+    names = {"agent"} if silent else {"agent", "web"}
+    assert told == (names, names)
