@@ -21,10 +21,14 @@ ROOT: Final = Path(__file__).parent.parent.parent
 CHART: Final = ROOT / "deploy/helm/leeway"
 OVERLAYS: Final = ROOT / "deploy/kustomize/overlays"
 ADMISSION: Final = ROOT / "deploy/kustomize/components/admission"
+CONTROLLER_ADMISSION: Final = ROOT / "deploy/kustomize/components/controller-admission"
 STATIC_POD: Final = ROOT / "deploy/examples/scheduler-static-pod.yaml"
 SECOND_SCHEDULER: Final = "second-scheduler"
 EXTENDER_SERVICE: Final = "extender-service"
+COMPILE: Final = "compile"
+# Of an extender; the controller of compile mode has no scheduler.
 MODES: Final = (SECOND_SCHEDULER, EXTENDER_SERVICE)
+ALL_MODES: Final = (*MODES, COMPILE)
 PLACEHOLDER: Final = "registry.invalid/leeway"
 
 # What a chart cannot know, as the overlays have it.
@@ -164,16 +168,34 @@ def one(objects: Sequence[JSON], kind: str, name: str = "leeway") -> JSON:
     return found[0]
 
 
+def deployment(objects: Sequence[JSON]) -> JSON:
+    """The only Deployment."""
+    (found,) = (each for each in objects if each["kind"] == "Deployment")
+    return found
+
+
 def pod_spec(objects: Sequence[JSON]) -> JSON:
     """The pod of the Deployment."""
-    (deployment,) = (each for each in objects if each["kind"] == "Deployment")
-    spec: JSON = deployment["spec"]["template"]["spec"]
+    spec: JSON = deployment(objects)["spec"]["template"]["spec"]
     return spec
 
 
 def container(objects: Sequence[JSON], name: str) -> JSON:
     """A container of that pod."""
     return next(each for each in pod_spec(objects)["containers"] if each["name"] == name)
+
+
+def peers(objects: Sequence[JSON], port: str) -> list[JSON] | None:
+    """Who may reach a port; None: everybody."""
+    (rule,) = (
+        rule
+        for each in objects
+        if each["kind"] == "NetworkPolicy"
+        for rule in each["spec"]["ingress"]
+        if port in (open_port["port"] for open_port in rule["ports"])
+    )
+    found: list[JSON] | None = rule.get("from")
+    return found
 
 
 def scheduler_config(objects: Sequence[JSON]) -> JSON:

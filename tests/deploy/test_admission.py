@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
+from extender.config import loading
 from extender.match import annotations
 from extender.match.gates import COMPARISON_GATE, SEMVER_GATE
 from extender.match.operators import TOLERATION
@@ -12,7 +13,7 @@ from extender.model.workloads import KINDS
 from extender.server import webhook
 from tests.deploy import rendering
 from tests.deploy.rendering import ADMISSION, JSON, MODES, OVERLAYS, SECOND_SCHEDULER
-from tests.deploy.test_manifests import normalised, peers
+from tests.deploy.test_manifests import normalised
 
 CONFIGURATION = "ValidatingWebhookConfiguration"
 
@@ -68,8 +69,8 @@ def test_its_port_is_open_until_the_addresses_of_the_api_server_are_known() -> N
     )
 
     for objects in (from_chart(SECOND_SCHEDULER), from_component(SECOND_SCHEDULER)):
-        assert peers(objects, "admission") is None
-    assert peers(known, "admission") == [
+        assert rendering.peers(objects, "admission") is None
+    assert rendering.peers(known, "admission") == [
         {"podSelector": {"matchLabels": {"app": "agent"}}},
         {"ipBlock": {"cidr": "10.0.0.0/28"}},
         {"ipBlock": {"cidr": "fd00::/64"}},
@@ -119,6 +120,24 @@ def test_it_is_asked_about_objects_with_our_rules_only() -> None:
             assert f"'{operator}'" in text
         assert "each.?expression.hasValue()" in text
     assert annotations.TOLERATIONS == "tolerations"
+
+
+def test_an_older_release_whose_values_are_used_again_is_asked_about_no_more_than_before() -> None:
+    """`helm upgrade --reuse-values` has no values that are new."""
+    objects = from_chart(SECOND_SCHEDULER, leeway__annotationPrefix="null")
+
+    assert hooks(objects) == hooks(from_chart(SECOND_SCHEDULER))
+    assert "annotationPrefix" not in rendering.extender_config(objects)
+
+
+def test_webhook_and_configuration_have_the_same_prefix() -> None:
+    objects = from_chart(SECOND_SCHEDULER, leeway__annotationPrefix="rules.example.com/")
+    config = loading.from_data(yaml.safe_load(rendering.extender_config(objects)))
+
+    assert config.annotation_prefix == "rules.example.com/"
+    for hook in hooks(objects):
+        (condition,) = hook["matchConditions"]
+        assert "name.startsWith('rules.example.com/')" in condition["expression"]
 
 
 def test_the_service_leads_to_the_listener() -> None:

@@ -14,6 +14,7 @@ from extender.cluster.resources import Resource
 from extender.config import loading
 from tests.deploy import rendering
 from tests.deploy.rendering import (
+    ALL_MODES,
     CHART,
     EXTENDER_SERVICE,
     JSON,
@@ -85,6 +86,7 @@ def settings(value: Any) -> Iterator[JSON]:
 # --- Helm and kustomize ----------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("mode", ALL_MODES)
 def test_chart_and_overlay_are_the_same_objects(mode: str) -> None:
     by_helm, by_kustomize = (
         {rendering.identity(each): normalised(each) for each in render(mode)}
@@ -96,23 +98,26 @@ def test_chart_and_overlay_are_the_same_objects(mode: str) -> None:
         assert found == by_kustomize[name]
 
 
+@pytest.mark.parametrize("mode", ALL_MODES)
 def test_the_comments_of_a_configuration_are_the_same_in_both(mode: str) -> None:
     """They are shown to whoever fetches the ConfigMap."""
-    for name in ("leeway-config", "leeway-scheduler-config"):
-        by_helm, by_kustomize = (
-            [
-                text.strip()
-                for text in rendering.one(render(mode), "ConfigMap", name)["data"].values()
-            ]
-            for render in (from_chart, from_overlay)
-        )
+    by_helm, by_kustomize = (
+        {
+            (each["metadata"]["name"], file): text.strip()
+            for each in render(mode)
+            if each["kind"] == "ConfigMap"
+            for file, text in each["data"].items()
+        }
+        for render in (from_chart, from_overlay)
+    )
 
-        assert by_helm == by_kustomize
+    assert by_helm == by_kustomize
 
 
-def test_versions_are_the_programs(render: Render) -> None:
+@pytest.mark.parametrize("mode", ALL_MODES)
+def test_versions_are_the_programs(render: Render, mode: str) -> None:
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text(encoding="utf-8"))
-    image = rendering.container(render(SECOND_SCHEDULER), "leeway")["image"]
+    image = rendering.container(render(mode), "leeway")["image"]
 
     assert chart["version"] == chart["appVersion"] == __version__
     assert image == f"{PLACEHOLDER}:{__version__}"
@@ -440,178 +445,6 @@ def test_who_wakes_nobody_needs_no_right_to_write() -> None:
     rules = rendering.one(objects, "ClusterRole", "leeway")["rules"]
 
     assert {verb for rule in rules for verb in rule["verbs"]} == {"get", "list", "watch"}
-
-
-def test_what_is_named_in_arguments_is_mounted(objects: list[JSON]) -> None:
-    configs = {"leeway": rendering.extender_config(objects)}
-    for each in rendering.pod_spec(objects)["containers"]:
-        mounts = {mount["mountPath"]: mount["name"] for mount in each["volumeMounts"]}
-        file = next(a.removeprefix("--config=") for a in each["args"] if "--config" in a)
-        folder, _, name = file.rpartition("/")
-        volume = next(
-            v for v in rendering.pod_spec(objects)["volumes"] if v["name"] == mounts[folder]
-        )
-
-        assert name in rendering.one(objects, "ConfigMap", volume["configMap"]["name"])["data"]
-        for named in settings(yaml.safe_load(configs.get(each["name"], ""))):
-            for key in ("certFile", "keyFile", "clientCAFile"):
-                if key in named:
-                    assert named[key].rpartition("/")[0] in mounts
-
-
-# --- Security and availability ---------------------------------------------------------------
-
-
-def test_the_pod_is_nobody(objects: list[JSON]) -> None:
-    assert rendering.pod_spec(objects)["securityContext"] == {
-        "runAsNonRoot": True,
-        "runAsUser": 65532,
-        "runAsGroup": 65532,
-        "fsGroup": 65532,
-        "seccompProfile": {"type": "RuntimeDefault"},
-    }
-
-
-def test_every_container_is_hardened(objects: list[JSON]) -> None:
-    for each in rendering.pod_spec(objects)["containers"]:
-        assert each["securityContext"] == {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        }
-        assert all(mount["readOnly"] for mount in each["volumeMounts"])
-
-
-def test_nothing_of_the_host_is_shared(objects: list[JSON]) -> None:
-    spec = rendering.pod_spec(objects)
-    volumes = {kind for volume in spec["volumes"] for kind in volume if kind != "name"}
-
-    assert not {"hostNetwork", "hostPID", "hostIPC"} & set(spec)
-    assert volumes <= {"configMap", "projected"}
-
-
-def test_the_namespace_refuses_what_is_not_hardened(objects: list[JSON]) -> None:
-    labels = rendering.one(objects, "Namespace")["metadata"]["labels"]
-
-    assert labels["pod-security.kubernetes.io/enforce"] == "restricted"
-
-
-def test_no_role_has_a_wildcard_and_no_secret_is_shipped(objects: list[JSON]) -> None:
-    for each in objects:
-        assert each["kind"] != "Secret"
-        for rule in each.get("rules", ()):
-            assert "*" not in str(rule)
-
-
-def test_every_container_has_requests_and_leeway_a_bound(objects: list[JSON]) -> None:
-    for each in rendering.pod_spec(objects)["containers"]:
-        assert set(each["resources"]["requests"]) == {"cpu", "memory"}
-        assert "cpu" not in each["resources"].get("limits", {})
-    assert "memory" in rendering.container(objects, "leeway")["resources"]["limits"]
-
-
-def test_probes_ask_the_ops_port(objects: list[JSON]) -> None:
-    leeway = rendering.container(objects, "leeway")
-    asked = {probe: leeway[f"{probe}Probe"]["httpGet"] for probe in ("startup", "liveness")}
-
-    assert {"name": "ops", "containerPort": 8080} in leeway["ports"]
-    assert set(map(str, asked.values())) == {str({"path": "/livez", "port": "ops"})}
-    assert leeway["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": "ops"}
-
-
-def test_selectors_select_the_pods(objects: list[JSON]) -> None:
-    labels = rendering.one(objects, "Deployment")["spec"]["template"]["metadata"]["labels"]
-    selectors = [
-        each["matchLabels"]
-        for found in objects
-        for each in settings(found)
-        if "matchLabels" in each
-    ]
-
-    assert len(selectors) == 6  # deployment, budget, two policies, two spread constraints
-    assert all(each.items() <= labels.items() for each in selectors)
-
-
-def test_a_policy_lets_in_scrapers_and_the_scheduler_and_lets_out_to_the_api_server(
-    objects: list[JSON], mode: str
-) -> None:
-    base = rendering.one(objects, "NetworkPolicy")["spec"]
-    more = rendering.one(objects, "NetworkPolicy", "leeway-scheduler")["spec"]
-    ports = [
-        port["port"] for spec in (base, more) for rule in spec["ingress"] for port in rule["ports"]
-    ]
-    named = {
-        port["name"] for each in rendering.pod_spec(objects)["containers"] for port in each["ports"]
-    }
-
-    assert base["policyTypes"] == ["Ingress", "Egress"]
-    assert [port["port"] for rule in base["egress"] for port in rule["ports"]] == [443, 6443]
-    assert ports == ["ops", "scheduler-ops" if mode == SECOND_SCHEDULER else "scheduler"]
-    assert set(ports) == named
-
-
-def peers(objects: list[JSON], port: str) -> list[JSON] | None:
-    """Who may reach a port; None: everybody."""
-    (rule,) = (
-        rule
-        for each in objects
-        if each["kind"] == "NetworkPolicy"
-        for rule in each["spec"]["ingress"]
-        if port in (open_port["port"] for open_port in rule["ports"])
-    )
-    found: list[JSON] | None = rule.get("from")
-    return found
-
-
-def test_metrics_are_for_the_own_namespace_unless_others_are_named(
-    objects: list[JSON], mode: str
-) -> None:
-    assert peers(objects, "ops") == [{"podSelector": {}}]
-    if mode == SECOND_SCHEDULER:
-        assert peers(objects, "scheduler-ops") == [{"podSelector": {}}]
-
-
-def test_who_is_named_scrapes_metrics_instead(mode: str) -> None:
-    name = "metricsFrom[0].namespaceSelector.matchLabels.team"
-    objects = rendering.charted(mode, **{f"networkPolicy__{name}": "monitoring"})
-
-    assert peers(objects, "ops") == [{"namespaceSelector": {"matchLabels": {"team": "monitoring"}}}]
-
-
-def test_room_for_bodies_fits_into_the_memory_limit(objects: list[JSON]) -> None:
-    config = yaml.safe_load(rendering.extender_config(objects))
-    limit = rendering.container(objects, "leeway")["resources"]["limits"]["memory"]
-    limits = loading.from_data(config).limits
-
-    assert limits.in_flight_bytes >= 2 * limits.request_bytes
-    held = limits.in_flight_bytes + limits.cache_bytes
-    assert held <= int(limit.removesuffix("Mi")) * 2**20 // 2
-
-
-def test_replicas_are_spread_kept_and_important(objects: list[JSON]) -> None:
-    deployment = rendering.one(objects, "Deployment")["spec"]
-    spec = rendering.pod_spec(objects)
-    quota = rendering.one(objects, "ResourceQuota", "leeway-critical-pods")["spec"]
-
-    assert deployment["replicas"] == 2
-    assert deployment["strategy"]["rollingUpdate"] == {"maxSurge": 1, "maxUnavailable": 0}
-    assert [each["topologyKey"] for each in spec["topologySpreadConstraints"]] == [
-        "kubernetes.io/hostname",
-        "topology.kubernetes.io/zone",
-    ]
-    assert rendering.one(objects, "PodDisruptionBudget")["spec"]["maxUnavailable"] == 1
-    assert quota["scopeSelector"]["matchExpressions"][0]["values"] == [spec["priorityClassName"]]
-    assert int(quota["hard"]["pods"]) > deployment["replicas"]
-
-
-def test_a_leaving_pod_has_time_to_finish(objects: list[JSON], tmp_path: Path) -> None:
-    file = tmp_path / "extender-config.yaml"
-    file.write_text(rendering.extender_config(objects), encoding="utf-8")
-    stop = rendering.container(objects, "leeway").get("lifecycle", {}).get("preStop", {})
-    held = int(stop.get("exec", {"command": ["sleep", "0"]})["command"][1])
-
-    drain = loading.load(file, {}).limits.drain_timeout
-    assert rendering.pod_spec(objects)["terminationGracePeriodSeconds"] >= held + drain + 5
 
 
 # --- The scheduler that an operator runs -------------------------------------------------------

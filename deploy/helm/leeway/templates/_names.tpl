@@ -1,4 +1,4 @@
-{{- define "leeway.fullname" -}}
+{{- define "leeway.releaseName" -}}
 {{- if contains "leeway" .Release.Name -}}
 {{- .Release.Name | trunc 50 | trimSuffix "-" -}}
 {{- else -}}
@@ -6,13 +6,33 @@
 {{- end -}}
 {{- end -}}
 
+{{/* A controller has names of its own, so that it can run beside an extender. The longest, of its
+Service, has 63 characters. */}}
+{{- define "leeway.fullname" -}}
+{{- $name := include "leeway.releaseName" . -}}
+{{- if and (eq .Values.mode "compile") (not (hasSuffix "-controller" $name)) -}}
+{{- printf "%s-controller" ($name | trunc 42 | trimSuffix "-") -}}
+{{- else -}}
+{{- $name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "leeway.program" -}}
+app.kubernetes.io/name: {{ eq .Values.mode "compile" | ternary "leeway-controller" "leeway" }}
+{{- end -}}
+
 {{- define "leeway.selectorLabels" -}}
-app.kubernetes.io/name: leeway
+{{ include "leeway.program" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
 {{- define "leeway.labels" -}}
-{{ include "leeway.selectorLabels" . }}
+{{ include "leeway.program" . }}
+{{ include "leeway.releaseLabels" . }}
+{{- end -}}
+
+{{- define "leeway.releaseLabels" -}}
+app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
@@ -83,10 +103,14 @@ capabilities:
   drop: [ALL]
 {{- end -}}
 
-{{/* The operators that need the webhook, as CEL lists; a test holds them to extender/match/operators.py. */}}
-{{- define "leeway.semverOperators" -}}
-['SemverGt', 'SemverLt', 'SemverEq']
+{{/* `helm upgrade --reuse-values` of an older release knows no such value, and an empty prefix would
+have the webhooks ask about every object with an annotation. */}}
+{{- define "leeway.annotationPrefix" -}}
+{{ .Values.leeway.annotationPrefix | default "scheduling.leeway/" }}
 {{- end -}}
-{{- define "leeway.comparingOperators" -}}
-['Gt', 'Lt', 'SemverGt', 'SemverLt', 'SemverEq']
+
+{{/* Where Leeway's pods have the certificate of the admission listener. */}}
+{{- define "leeway.admissionSecret" -}}
+{{- $default := eq .Values.mode "compile" | ternary "leeway-controller-tls" "leeway-admission-tls" -}}
+{{ .Values.admission.secretName | default $default }}
 {{- end -}}
