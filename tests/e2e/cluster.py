@@ -41,10 +41,17 @@ class Cluster:
 
     async def known_nodes(self, *, port: int | None = None) -> int:
         """How many nodes Leeway, or another one beside it, says that it knows."""
+        counted = await self.counted("leeway_cache_objects", port=port)
+        return int(counted.get('resource="nodes"', -1))
+
+    async def counted(self, metric: str, *, port: int | None = None) -> dict[str, float]:
+        """A metric of Leeway, or of another one beside it, by its labels as text."""
         text = await self.ops("/metrics", port=port)
-        name = 'leeway_cache_objects{resource="nodes"} '
-        found = [line for line in text.splitlines() if line.startswith(name)]
-        return int(float(found[0].removeprefix(name))) if found else -1
+        lines = (
+            line for line in text.splitlines() if line.startswith((metric + "{", metric + " "))
+        )
+        parts = (line.removeprefix(metric).rsplit(" ", 1) for line in lines)
+        return {labels.strip("{}"): float(value) for labels, value in parts}
 
     async def ops(self, path: str, *, port: int | None = None) -> str:
         """A page of the ops listener, of Leeway or of another one beside it."""

@@ -73,6 +73,16 @@ async def cluster(plane: ControlPlane) -> AsyncIterator[Cluster]:
         await story.clean()
 
 
+@pytest.fixture(scope="module")
+def default_scheduler(plane: ControlPlane) -> Iterator[None]:
+    """An unmodified scheduler beside the others, as long as the stories of one module run."""
+    asyncio.run(plane.default_scheduler.start())
+    try:
+        yield
+    finally:
+        asyncio.run(plane.default_scheduler.stop())
+
+
 @pytest.fixture(params=[EXTENDED, WHOLE_NODES], ids=["names", "whole nodes"])
 def scheduler(request: pytest.FixtureRequest) -> str:
     """The schedulerName of both ways to ask Leeway."""

@@ -14,10 +14,12 @@ from pathlib import Path
 import yaml
 
 from tests.builders import JSON
+from tests.deploy import rendering
+from tests.deploy.rendering import OVERLAYS
 from tests.e2e import api, binaries, credentials
 from tests.e2e.api import Api
-from tests.e2e.credentials import ADMIN, LEEWAY, SCHEDULER, Credentials
-from tests.e2e.objects import EXTENDED, SCHEDULERS, WHOLE_NODES
+from tests.e2e.credentials import ADMIN, CONTROLLER, LEEWAY, SCHEDULER, Credentials
+from tests.e2e.objects import DEFAULT, EXTENDED, SCHEDULERS, WHOLE_NODES
 from tests.e2e.processes import Process, free_port
 
 ROOT = Path(__file__).parent.parent.parent
@@ -69,6 +71,35 @@ class Leeway(Process):
         return f"https://127.0.0.1:{self.port}"
 
 
+class Controller(Process):
+    """`leeway controller`: every one answers admission, the leader writes tolerations."""
+
+    def __init__(
+        self, plane: "ControlPlane", name: str, config: Path, *flags: str, port: int | None = None
+    ) -> None:
+        self.port, self.ops_port = port or free_port(), free_port()
+        kubeconfig = plane.credentials.kubeconfig(CONTROLLER, plane.port, file=name)
+        certificate, key = plane.credentials.server
+        command: list[str | Path] = [
+            Path(sys.executable).with_name("leeway"),
+            "controller",
+            f"--kubeconfig={kubeconfig}",
+            f"--admission-listen=127.0.0.1:{self.port}",
+            f"--ops-listen=127.0.0.1:{self.ops_port}",
+            f"--admission-tls-cert-file={certificate}",
+            f"--admission-tls-private-key-file={key}",
+            f"--config={config}",
+            "-v",
+            *flags,
+        ]
+        super().__init__(
+            name,
+            command,
+            log=plane.folder / f"{name}.log",
+            is_ready=lambda: credentials.plainly_answers(self.ops_port, "/readyz"),
+        )
+
+
 class ControlPlane:
     """Everything that runs, on ports that stay the same over restarts."""
 
@@ -92,12 +123,15 @@ class ControlPlane:
         self._extender_url = extender_url or self.leeway.url
         self.scheduler = self.new_scheduler(EXTENDED)
         self.whole_node_scheduler = self.new_scheduler(WHOLE_NODES, whole_nodes)
+        # Only the stories of compile mode start it.
+        self.default_scheduler = self._default_scheduler()
 
     @property
     def processes(self) -> list[Process]:
         """Everything, in the order in which it is started."""
         own = [self.apiserver, self.controller_manager, self.leeway, self.scheduler]
-        return [self.etcd, *own, self.whole_node_scheduler, *self._extra]
+        others = [self.whole_node_scheduler, self.default_scheduler]
+        return [self.etcd, *own, *others, *self._extra]
 
     def kubeconfig(self, user: str) -> Path:
         """A kubeconfig for this API server."""
@@ -167,6 +201,14 @@ class ControlPlane:
         edit(config)
         file = self.folder / f"{name}.yaml"
         file.write_text(yaml.safe_dump(config), encoding="utf-8")
+        return self._scheduler(name, f"--config={file}")
+
+    def _default_scheduler(self) -> Process:
+        """The scheduler as it comes: no extender, and nothing of a profile is changed."""
+        kubeconfig = self.kubeconfig(SCHEDULER)
+        return self._scheduler(DEFAULT, f"--kubeconfig={kubeconfig}", "--leader-elect=false")
+
+    def _scheduler(self, name: str, *flags: str) -> Process:
         port = free_port()
         certificate, key = self.credentials.server
         kubeconfig = self.kubeconfig(SCHEDULER)
@@ -174,7 +216,7 @@ class ControlPlane:
             "kube-scheduler",
             port,
             "/healthz",
-            f"--config={file}",
+            *flags,
             f"--secure-port={port}",
             f"--tls-cert-file={certificate}",
             f"--tls-private-key-file={key}",
@@ -246,6 +288,9 @@ class ControlPlane:
             "--leader-elect=false",
             # How long a claim waits for a volume that was made for it: 15 s by default.
             "--pvclaimbinder-sync-period=2s",
+            # By default taint-eviction deletes ten pods a second.
+            "--kube-api-qps=400",
+            "--kube-api-burst=800",
             f"--feature-gates={self.gates}",
         )
 
@@ -301,7 +346,22 @@ def _rbac() -> list[tuple[str, JSON]]:
         (f"{local}/roles", {"metadata": {"name": "extended:lease"}, "rules": led}),
         (f"{local}/rolebindings", _binding("extended:lease", "Role", "extended:lease", SCHEDULER)),
         (f"{local}/rolebindings", _binding("extended:reader", "Role", reader, SCHEDULER)),
+        ("/api/v1/namespaces", {"metadata": {"name": "leeway"}}),
+        *_compiling(),
     ]
+
+
+def _compiling() -> list[tuple[str, JSON]]:
+    """What the overlay of compile mode allows its service account: the name is all that counts."""
+    group = "/apis/rbac.authorization.k8s.io/v1"
+    folders = {
+        "ClusterRole": f"{group}/clusterroles",
+        "ClusterRoleBinding": f"{group}/clusterrolebindings",
+        "Role": f"{group}/namespaces/leeway/roles",
+        "RoleBinding": f"{group}/namespaces/leeway/rolebindings",
+    }
+    objects = rendering.kustomized(OVERLAYS / "compile")
+    return [(folders[each["kind"]], each) for each in objects if each["kind"] in folders]
 
 
 def _watched() -> list[JSON]:

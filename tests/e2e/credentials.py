@@ -13,9 +13,15 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 ADMIN = "admin"
 LEEWAY = "system:serviceaccount:kube-system:leeway"
 SCHEDULER = "system:serviceaccount:kube-system:extended-scheduler"
+CONTROLLER = "system:serviceaccount:leeway:leeway-controller"
 
 _SERVICE_ACCOUNTS = "system:serviceaccounts,system:serviceaccounts:kube-system"
-_GROUPS = {ADMIN: "system:masters", LEEWAY: _SERVICE_ACCOUNTS, SCHEDULER: _SERVICE_ACCOUNTS}
+_GROUPS = {
+    ADMIN: "system:masters",
+    LEEWAY: _SERVICE_ACCOUNTS,
+    SCHEDULER: _SERVICE_ACCOUNTS,
+    CONTROLLER: "system:serviceaccounts,system:serviceaccounts:leeway",
+}
 
 
 class Credentials:

@@ -13,6 +13,8 @@ MIXED = "mixed-scheduler"
 IGNORING = "ignoring-scheduler"
 CUT_OFF = "cut-off-scheduler"
 NUDGED = "nudged-scheduler"
+# What a pod gets that names no scheduler: it has no extender, and its lease is not contended.
+DEFAULT = "default-scheduler"
 # Each has a lease of its name.
 SCHEDULERS = (EXTENDED, WHOLE_NODES, GATED, MIXED, IGNORING, CUT_OFF, NUDGED)
 

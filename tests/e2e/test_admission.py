@@ -15,7 +15,14 @@ import yaml
 
 from tests.builders import JSON, PREFIX, required, requirement, toleration
 from tests.deploy import rendering
-from tests.deploy.rendering import MODES, OVERLAYS, SECOND_SCHEDULER
+from tests.deploy.rendering import (
+    ADMISSION,
+    ALL_MODES,
+    COMPILE,
+    CONTROLLER_ADMISSION,
+    OVERLAYS,
+    SECOND_SCHEDULER,
+)
 from tests.e2e import binaries
 from tests.e2e.api import ApiServerError, eventually
 from tests.e2e.cluster import PATIENCE, Cluster
@@ -259,7 +266,7 @@ async def test_what_carries_no_rules_and_what_runs_the_cluster_is_not_asked_abou
     assert after == before
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ALL_MODES)
 @pytest.mark.parametrize("tool", ["helm", "kustomize"])
 async def test_every_object_is_accepted(
     cluster: Cluster, tmp_path: Path, mode: str, tool: str
@@ -292,11 +299,12 @@ def with_component(folder: Path, mode: str) -> Path:
     shown.symlink_to(OVERLAYS.parent, target_is_directory=True)
     mine = folder / "mine"
     mine.mkdir()
+    component = CONTROLLER_ADMISSION if mode == COMPILE else ADMISSION
     kustomization = {
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",
         "resources": [f"../deploy/kustomize/overlays/{mode}"],
-        "components": ["../deploy/kustomize/components/admission"],
+        "components": [f"../deploy/kustomize/components/{component.name}"],
     }
     (mine / "kustomization.yaml").write_text(yaml.safe_dump(kustomization), encoding="utf-8")
     return mine

@@ -148,10 +148,7 @@ class Rig:
 
     async def counted(self, metric: str) -> dict[str, float]:
         """A metric by its labels, as text."""
-        text = await self.cluster.ops("/metrics", port=self.leeway.ops_port)
-        lines = (line for line in text.splitlines() if line.startswith(metric))
-        parts = (line.removeprefix(metric).rsplit(" ", 1) for line in lines)
-        return {labels.strip("{}"): float(value) for labels, value in parts}
+        return await self.cluster.counted(metric, port=self.leeway.ops_port)
 
     async def record(self, note: Callable[[str, object], None]) -> None:
         """Show what was seen."""
