@@ -106,12 +106,26 @@ def floor() -> contextlib.AbstractContextManager[Child]:
 def leeway(*flags: str) -> Iterator[Child]:
     """`leeway serve`, once it is ready; its log is thrown away."""
     with child("extender", "serve", *LISTEN, *flags, listeners=2) as made:
-        until = time.monotonic() + READY_SECONDS
-        while not is_ready(made.addresses[1]):
-            if time.monotonic() > until:
-                raise SystemExit("Leeway does not become ready")
-            time.sleep(0.05)
+        wait_until_ready(made.addresses[1])
         yield made
+
+
+@contextlib.contextmanager
+def controller(folder: Path, api: Child) -> Iterator[Child]:
+    """`leeway controller` without an election, once all is listed; its log is thrown away."""
+    flags = (f"--kubeconfig={kubeconfig(folder, api)}", "--ops-listen=127.0.0.1:0")
+    with child("extender", "controller", *flags, "--leader-elect=false") as made:
+        wait_until_ready(made.addresses[0])
+        yield made
+
+
+def wait_until_ready(ops: str) -> None:
+    """Wait until the ops listener says that it is of use."""
+    until = time.monotonic() + READY_SECONDS
+    while not is_ready(ops):
+        if time.monotonic() > until:
+            raise SystemExit("Leeway does not become ready")
+        time.sleep(0.05)
 
 
 def is_ready(ops: str) -> bool:
@@ -132,6 +146,12 @@ def apiserver(
 @contextlib.contextmanager
 def watching(folder: Path, api: Child) -> Iterator[Child]:
     """Leeway, watching an API server, all of it listed."""
+    with leeway("--kubeconfig", str(kubeconfig(folder, api))) as made:
+        yield made
+
+
+def kubeconfig(folder: Path, api: Child) -> Path:
+    """A kubeconfig for an API server that asks nobody who they are."""
     file = folder / f"kubeconfig-{api.pid}"
     named = {"name": "bench"}
     config = {
@@ -143,5 +163,4 @@ def watching(folder: Path, api: Child) -> Iterator[Child]:
         "current-context": "bench",
     }
     file.write_text(json.dumps(config), encoding="utf-8")
-    with leeway("--kubeconfig", str(file)) as made:
-        yield made
+    return file

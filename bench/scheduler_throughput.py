@@ -102,14 +102,14 @@ class Throughput:
     async def fill(self, count: int) -> None:
         """Have so many nodes of 10 KB; half of them have a taint."""
         made = [_creatable(node) for node in cluster.make_nodes(count)[len(self.nodes) :]]
-        await _each(made, lambda node: self.admin.create("/api/v1/nodes", node))
+        await some_at_a_time(made, lambda node: self.admin.create("/api/v1/nodes", node))
         self.nodes += made
 
     async def turn(self, extender: str, pods: int) -> Turn:
         """Have one scheduler place so many pods."""
         name = f"bench-{next(self._turns)}"
         made = [_pod(name, number) for number in range(pods)]
-        await _each(made, lambda pod: self.admin.create(PODS_PATH, pod))
+        await some_at_a_time(made, lambda pod: self.admin.create(PODS_PATH, pod))
         async with AsyncExitStack() as stack:
             process, url = self._extender(extender, name)
             await stack.enter_async_context(self.plane.beside(process))
@@ -220,7 +220,7 @@ def _creatable(node: JSON) -> JSON:
     return {**node, "metadata": kept, "spec": {**node["spec"], "unschedulable": False}}
 
 
-async def _each(made: Sequence[JSON], act: Callable[[JSON], Any]) -> None:
+async def some_at_a_time(made: Sequence[JSON], act: Callable[[JSON], Any]) -> None:
     """Some at a time."""
     slots = asyncio.Semaphore(AT_ONCE)
 
