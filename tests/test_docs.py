@@ -26,9 +26,15 @@ from extender.errors import ConfigError
 from extender.framework.interface import Settings
 from extender.match.cel.cache import ProgramCache
 from extender.match.gates import ATTRIBUTE_OF
-from extender.metrics import CacheCollector, Metrics
+from extender.metrics import CacheCollector, ControllerMetrics, Metrics
 from extender.metrics.tallies import CounterTally
+from extender.model.core_v1 import LivePod, Node
 from extender.model.documents import Plain
+from extender.native import planning
+from extender.native.mutation import Mutator
+from extender.native.settings import CompileSettings
+from extender.native.universe import TaintUniverse
+from extender.review.admission import AdmissionRequest
 from extender.server.call_log import CallLog
 from extender.server.explain import ExplainDoor
 from extender.server.hold import RefusalHold
@@ -116,10 +122,15 @@ def doors() -> tuple[SchedulerDoor, web.Application, web.Application]:
         CelBudget(profiles.settings),
         limits=Limits(),
         metrics=Metrics(CollectorRegistry()),
+        mutate=_never_asked,
     )
     explain = ExplainDoor(Config(), source).handle
     ops = ops_app(Readiness({}), registry=registry, callers=callers, source=source, explain=explain)
     return door, ops, admission.app()
+
+
+async def _never_asked(_request: AdmissionRequest) -> bytes:
+    raise NotImplementedError
 
 
 def endpoints() -> Iterator[tuple[str, str]]:
@@ -228,6 +239,8 @@ def test_every_metric_has_its_row_with_type_and_labels() -> None:
     programs = ProgramCache()
     metrics.watch_programs(programs)
     metrics.watch_caches(programs.budget)
+    controller = ControllerMetrics(registry)
+    controller.watch_compiled(dict)
     rows = table(ROOT / "docs/metrics.md", "The table")
     types = {
         family.name + ("_total" if family.type == "counter" else ""): family.type
@@ -235,7 +248,7 @@ def test_every_metric_has_its_row_with_type_and_labels() -> None:
     }
     labels = {
         metric._name + ("_total" if metric._type == "counter" else ""): list(metric._labelnames)
-        for metric in vars(metrics).values()
+        for metric in (*vars(metrics).values(), *vars(controller).values())
         if isinstance(metric, MetricWrapperBase)
     } | {
         tally.name + ("_total" if isinstance(tally, CounterTally) else ""): list(tally.labels)
@@ -255,8 +268,18 @@ def test_every_configuration_key_has_its_row_with_its_default() -> None:
     assert set(rows) == set(keys)
     for key, default in keys.items():
         if default is not None:
-            shown = str(default).lower() if isinstance(default, bool) else str(default)
-            assert rows[key][0] == shown, key
+            assert rows[key][0] == in_yaml(default), key
+
+
+def in_yaml(value: Plain) -> str:
+    """A value as a file has it, on one line."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case list():
+            return f"[{', '.join(map(in_yaml, value))}]"
+        case _:
+            return str(value)
 
 
 def test_every_flag_has_its_row_with_its_key() -> None:
@@ -429,6 +452,31 @@ def test_the_problems_of_the_wrong_configuration_are_real(
     shown = blocks(CONFIGURATION, "console")[0].splitlines()[1:]
 
     assert shown == [f"leeway: {problem}" for problem in caught.value.problems]
+
+
+def test_the_compiled_pod_of_the_documentation_is_real() -> None:
+    shown = [yaml.safe_load(text) for text in blocks(ROOT / "docs/compile-mode.md", "yaml")]
+    pod, waiting, bound = shown[:3]
+    settings, compile_settings, taints = Settings(), CompileSettings(), TaintUniverse()
+    for value in ("800", "950", "990"):
+        taint = {"key": "example.com/sla", "value": value, "effect": "NoExecute"}
+        taints.put(f"node-{value}", msgspec.convert({"spec": {"taints": [taint]}}, Node))
+    created = Mutator(settings, compile_settings).created(live(pod), taints)
+    added = [operation["value"] for operation in created.operations if "value" in operation]
+    pod["spec"] |= {"tolerations": waiting["tolerations"], "nodeName": "node-950"}
+    plan = planning.plan(live(pod), taints, settings, compile_settings)
+    guards = [msgspec.to_builtins(each) for each in plan.guards]
+
+    assert [each for each in added if each] == waiting["tolerations"]
+    assert [*waiting["tolerations"], *guards] == bound["spec"]["tolerations"]
+    assert bound["metadata"]["annotations"] == {
+        "scheduling.leeway/guarded-keys": json.dumps(plan.record)
+    }
+
+
+def live(pod: Plain) -> LivePod:
+    """A pod as the API server sends it."""
+    return msgspec.json.decode(msgspec.json.encode(pod), type=LivePod)
 
 
 def test_the_shipped_configuration_loads() -> None:
