@@ -4,6 +4,11 @@ A refusal is a value (`framework.interface.Status`); an exception is a fault. Th
 faults into HTTP answers in one place, the command line into exit codes in another.
 """
 
+from typing import Final
+
+# No answer, credentials that are not valid now, a time-out, too many requests.
+_TEMPORARY: Final = frozenset({0, 401, 408, 429})
+
 
 class LeewayError(Exception):
     """Base class of all faults that Leeway reports; the text is one sentence for a person."""
@@ -85,6 +90,11 @@ class ApiError(LeewayError):
         super().__init__(sentence)
         self.status = status  # of HTTP; 0: there was no answer
         self.body = body  # the beginning of the answer
+
+    @property
+    def is_temporary(self) -> bool:
+        """Whether the same request may succeed later; else the answer is final."""
+        return self.status in _TEMPORARY or self.status >= 500
 
 
 class PodGoneError(LeewayError):

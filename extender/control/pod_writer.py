@@ -22,8 +22,6 @@ Outcome = Literal["written", "lost", "gone", "refused", "unavailable"]
 _NOT_FOUND: Final = 404
 _CONFLICT: Final = 409
 _INVALID: Final = 422
-# Faults that have nothing to do with the pod: no answer, credentials, time-outs, overload.
-_OF_ALL: Final = frozenset({0, 401, 408, 429})
 _POD: Final[Decoder[LivePod]] = Decoder(LivePod)
 
 
@@ -74,7 +72,7 @@ class PodWriter:
 
 def _failed(exc: ApiError) -> Written:
     code = exc.status
-    if code in _OF_ALL or code >= 500:
+    if exc.is_temporary:
         return Written("unavailable", code, message=str(exc))
     if code == _NOT_FOUND:
         return Written("gone", code)

@@ -204,6 +204,8 @@ class ScriptedServer:
         self.answers_patches = asyncio.Event()  # else JSON patches wait
         self.answers_patches.set()
         self.events: dict[str, JSON] = {}
+        self.event_requests: list[str] = []  # the texts of Events that came, in order
+        self.on_events: dict[str, int] = {}  # the status that is answered to an Event, by its text
         self.reviews: list[JSON] = []
         self.lease_requests: list[str] = []
         self.answers_leases = asyncio.Event()  # else requests for leases wait
@@ -410,6 +412,9 @@ class ScriptedServer:
         """Create an Event, once under each name."""
         event = await request.json()
         name = event["metadata"]["name"]
+        self.event_requests.append(event["message"])
+        if event["message"] in self.on_events:
+            return _status(self.on_events[event["message"]], "told to")
         if name in self.events:
             return _status(409, f"events {name} already exists")
         self.events[name] = event

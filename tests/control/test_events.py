@@ -1,8 +1,12 @@
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
+
+import pytest
 
 from extender.cluster.api import ApiServer
+from extender.cluster.reflector import Backoff
 from extender.control import events
 from extender.control.events import EventRecorder, event_name
 from extender.native.notes import CUT, RULE_INVALID, Note
@@ -13,9 +17,11 @@ POD = live(pod_of(GOLD))
 
 
 @contextlib.asynccontextmanager
-async def recording() -> AsyncIterator[tuple[ScriptedServer, EventRecorder]]:
+async def recording(
+    *, now: Callable[[], float] = lambda: 0.0, clock: Callable[[], float] = time.monotonic
+) -> AsyncIterator[tuple[ScriptedServer, EventRecorder]]:
     async with scripted() as server:
-        recorder = EventRecorder(ApiServer(anonymous(server)), now=lambda: 0.0)
+        recorder = EventRecorder(ApiServer(anonymous(server)), now=now, clock=clock)
         task = asyncio.create_task(recorder.run())
         try:
             yield server, recorder
@@ -55,16 +61,87 @@ async def test_what_another_one_said_already_is_not_said_again() -> None:
     assert [each["reason"] for each in server.events.values()] == ["LeewayCut", "LeewayRuleInvalid"]
 
 
-async def test_an_event_that_cannot_be_created_holds_nobody_up() -> None:
+async def fail(server: ScriptedServer, recorder: EventRecorder, text: str) -> None:
+    """Have an Event wait that the API server will not take for now."""
+    server.on_events[text] = 503
+    recorder.record(POD, Note(CUT, text))
+    await eventually(lambda: recorder._failed, 5)
+
+
+def texts(server: ScriptedServer) -> list[str]:
+    return [each["message"] for each in server.events.values()]
+
+
+async def test_what_was_said_while_the_api_server_was_away_is_told_when_it_is_back() -> None:
     async with recording() as (server, recorder):
         await server.stop()
-        recorder.record(POD, Note(CUT, "lost"))
-        await asyncio.sleep(0.05)
+        for number in range(5):
+            recorder.record(POD, Note(CUT, str(number)))
+        await eventually(lambda: len(recorder._failed) == 5, 5)
         await server.start()
-        recorder.record(POD, Note(CUT, "said"))
-        await eventually(lambda: server.events, 10)
+        await eventually(lambda: len(server.events) == 5, 10)
 
-    assert "said" in [each["message"] for each in server.events.values()]
+    assert sorted(texts(server)) == list("01234")
+
+
+@pytest.mark.parametrize("status", [401, 408, 429, 500, 503])
+async def test_an_event_is_sent_again_after_an_answer_that_may_change(status: int) -> None:
+    async with recording() as (server, recorder):
+        server.on_events["again"] = status
+        recorder.record(POD, Note(CUT, "again"))
+        await eventually(lambda: len(server.event_requests) == 2, 5)
+        server.on_events.clear()
+        await eventually(lambda: server.events, 5)
+
+    assert texts(server) == ["again"]
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 409, 422])
+async def test_a_final_answer_ends_an_event(status: int) -> None:
+    async with recording() as (server, recorder):
+        server.on_events |= {"final": status, "passing": 500}
+        recorder.record(POD, Note(CUT, "final"))
+        recorder.record(POD, Note(CUT, "passing"))
+        # By then it would have been sent again as well.
+        await eventually(lambda: server.event_requests.count("passing") == 3, 5)
+
+    assert server.event_requests.count("final") == 1
+
+
+async def test_an_event_that_always_fails_holds_nobody_up() -> None:
+    async with recording() as (server, recorder):
+        recorder._backoff = Backoff(60.0, 60.0)
+        await fail(server, recorder, "cursed")
+        recorder.record(POD, Note(CUT, "said"))
+        await eventually(lambda: server.events, 5)
+
+    assert texts(server) == ["said"]
+    assert server.event_requests[:2] == ["cursed", "said"]
+
+
+async def test_an_event_that_always_fails_is_given_up_after_an_hour() -> None:
+    passed = 0.0
+    async with recording(clock=lambda: passed) as (server, recorder):
+        await fail(server, recorder, "cursed")
+        passed += events.KEEP_SECONDS
+        recorder.record(POD, Note(CUT, "said"))
+        await eventually(lambda: len(server.event_requests) == 3, 5)
+        recorder.record(POD, Note(CUT, "more"))
+        await eventually(lambda: len(server.events) == 2, 5)
+
+    assert server.event_requests == ["cursed", "said", "cursed", "more"]
+
+
+async def test_an_event_has_the_time_when_it_was_said() -> None:
+    wall = 0.0
+    async with recording(now=lambda: wall) as (server, recorder):
+        await fail(server, recorder, "late")
+        wall += 60.0
+        server.on_events.clear()
+        await eventually(lambda: server.events, 5)
+
+    (event,) = server.events.values()
+    assert event["lastTimestamp"] == "1970-01-01T00:00:00Z"
 
 
 def test_names_follow_from_the_pod_and_the_text() -> None:
@@ -81,9 +158,16 @@ def test_names_follow_from_the_pod_and_the_text() -> None:
     assert event_name(POD, Note(CUT, "x")) == event_name(POD, Note(CUT, "x"))
 
 
-async def test_of_too_many_the_oldest_go() -> None:
-    recorder = EventRecorder(ApiServer(anonymous(ScriptedServer())))
-    for number in range(events.MAX_WAITING + 5):
-        recorder.record(POD, Note(CUT, str(number)))
+async def test_of_too_many_the_oldest_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "MAX_WAITING", 10)
+    async with recording() as (server, recorder):
+        await server.stop()
+        for number in range(3):
+            recorder.record(POD, Note(CUT, f"failed {number}"))
+        await eventually(lambda: len(recorder._failed) == 3, 5)
+        for number in range(12):
+            recorder.record(POD, Note(CUT, str(number)))
+        await server.start()
+        await eventually(lambda: len(server.events) == 10, 10)
 
-    assert recorder._waiting[0][1].message == "5"
+    assert texts(server) == [str(number) for number in range(2, 12)]
