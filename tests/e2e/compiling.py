@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import contextlib
+import json
 import re
 import time
 from collections import Counter
@@ -29,9 +30,12 @@ GRACE = 4
 # An eviction comes 16 to 35 ms after a change: nobody who is there after this is to be evicted.
 SETTLED = 1.0
 
-_LEASE = "/apis/coordination.k8s.io/v1/namespaces/leeway/leases/leeway-controller"
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/leeway/leases"
+LEASE = f"{LEASES}/leeway-controller"
 # The API server hangs up on who reads a watch too slowly.
 _PAUSE = 0.01
+# Tolerations that the API server itself gives to every pod.
+SYSTEM = "node.kubernetes.io/"
 _WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 
 _LOGGED = re.compile(r'^I(\d{4} [\d:.]+) .*?\] "(.*?)" .*?pod="[^"/]+/([^"]+)"', re.MULTILINE)
@@ -45,6 +49,7 @@ class Sightings:
         self.bound: dict[str, float] = {}
         self.refused: dict[str, float] = {}
         self.deleted: dict[str, float] = {}
+        self.wrong: dict[str, list[str]] = {}
         self._changed = asyncio.Event()
 
     def see(self, event: JSON) -> None:
@@ -59,6 +64,8 @@ class Sightings:
         for each in found["status"].get("conditions", ()):
             if each["type"] == "PodScheduled" and each.get("reason") == "Unschedulable":
                 self.refused.setdefault(name, now)
+        if wrong := wrongs(found):
+            self.wrong.setdefault(name, wrong)
         self._changed.set()
 
     def begin(self, pods: Iterable[JSON]) -> None:
@@ -109,11 +116,18 @@ class Rig:
         return name
 
     async def leader(self) -> Controller | None:
-        """Who says that it leads."""
-        for each in self.controllers:
-            if each.running and (await self.counted("leeway_leader", each)).get("") == 1:
-                return each
-        return None
+        """The first one who says that it leads."""
+        return next(iter(await self.leaders()), None)
+
+    async def leaders(self) -> list[Controller]:
+        """All who say that they lead."""
+        running = [each for each in self.controllers if each.running]
+        return [each for each in running if await self.leads(each)]
+
+    async def leads(self, controller: Controller) -> bool | None:
+        """Whether one says that it leads; None if not."""
+        found = await self.counted("leeway_leader", controller)
+        return True if found.get("") == 1 else None
 
     async def counted(self, metric: str, of: Controller | None = None) -> dict[str, float]:
         """A metric of a controller, the first one if none is named, by its labels as text."""
@@ -169,6 +183,24 @@ def guard(seconds: int = GRACE) -> str:
     return f"Exists:NoExecute for {seconds}s"
 
 
+def wrongs(found: JSON) -> list[str]:
+    """What two writers could have spoilt in a pod. A rule's own Exists is not expected here."""
+    texts = doubled([found]).get(found["metadata"]["name"], [])
+    recorded = found["metadata"].get("annotations", {}).get(RECORD, "")
+    tolerations = [each for each in carried(found) if not each.get("key", "").startswith(SYSTEM)]
+    for place, each in enumerate(tolerations):
+        if each.get("operator") != "Exists" or each.get("tolerationSeconds") is None:
+            continue
+        key = each.get("key", "")
+        if not found["spec"].get("nodeName"):
+            texts.append(f"{key} is guarded on a pod without a node")
+        if json.dumps(key) not in recorded:
+            texts.append(f"the guard of {key} is not recorded")
+        if behind := [shown(t) for t in tolerations[place + 1 :] if t.get("key") == key]:
+            texts.append(f"behind the guard of {key}: {behind}")
+    return texts
+
+
 def doubled(pods: Iterable[JSON]) -> dict[str, list[str]]:
     """Tolerations that pods have more than once."""
     found = {}
@@ -221,7 +253,7 @@ async def compiling(
     if not extender:
         await plane.leeway.stop()
     # Of a controller that was killed: the next one would wait until it runs out.
-    await cluster.api.delete(_LEASE)
+    await cluster.api.delete(LEASE)
     controllers = []
     for number in range(1, count + 1):
         name = f"controller-{number}"

@@ -92,11 +92,24 @@ class Process:
         """End it without a warning."""
         await self._end(signal.SIGKILL)
 
+    def freeze(self) -> None:
+        """Stop it as it is, until it is thawed."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on where it was."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        assert self._child is not None, f"{self.name} does not run"
+        self._child.send_signal(number)
+
     async def _end(self, number: signal.Signals) -> int:
         child, output = self._child, self._output
         if child is None or output is None:
             return 0
         child.send_signal(number)
+        child.send_signal(signal.SIGCONT)  # who is frozen would not hear it
         try:
             code = await asyncio.to_thread(child.wait, STOP_SECONDS)
         except subprocess.TimeoutExpired:
