@@ -19,7 +19,7 @@ from tests.deploy import rendering
 from tests.deploy.rendering import OVERLAYS
 from tests.e2e.api import ApiServerError, eventually
 from tests.e2e.cluster import PATIENCE, Cluster
-from tests.e2e.controlplane import Controller, ControlPlane
+from tests.e2e.controlplane import Controller, ControlPlane, Leeway
 from tests.e2e.objects import DEFAULT, pod
 from tests.e2e.processes import Process
 
@@ -128,6 +128,16 @@ class Rig:
         """Whether one says that it leads; None if not."""
         found = await self.counted("leeway_leader", controller)
         return True if found.get("") == 1 else None
+
+    async def knows_nodes(self, count: int, *others: Leeway) -> None:
+        """The first controller, and others, have heard of all nodes."""
+        ports = [self.controller.ops_port, *(each.ops_port for each in others)]
+
+        async def heard() -> bool | None:
+            known = [await self.cluster.known_nodes(port=port) for port in ports]
+            return True if known == [count] * len(ports) else None
+
+        assert await eventually(heard, PATIENCE), "somebody does not know all nodes"
 
     async def counted(self, metric: str, of: Controller | None = None) -> dict[str, float]:
         """A metric of a controller, the first one if none is named, by its labels as text."""

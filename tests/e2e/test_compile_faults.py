@@ -33,7 +33,8 @@ Note = Callable[[str, object], None]
 @contextlib.asynccontextmanager
 async def replicas(cluster: Cluster, plane: ControlPlane, count: int) -> AsyncIterator["Load"]:
     """Controllers that look after pods on one node, and pods that arrive on another one."""
-    async with compiling(cluster, plane, count=count, noExecuteGrace=f"{LONG_GRACE}s") as rig:
+    grace = f"{LONG_GRACE}s"
+    async with compiling(cluster, plane, count=count, extender=True, noExecuteGrace=grace) as rig:
         load = Load(rig)
         await load.begin()
         yield load

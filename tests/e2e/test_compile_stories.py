@@ -15,8 +15,7 @@ import aiohttp
 import pytest
 
 from tests.builders import JSON, taint, toleration
-from tests.e2e.api import eventually
-from tests.e2e.cluster import PATIENCE, Cluster
+from tests.e2e.cluster import Cluster
 from tests.e2e.compiling import GRACE, SETTLED, SLA, Rig, carried, compiling, webhook
 from tests.e2e.controlplane import ControlPlane, Leeway
 from tests.e2e.objects import DEFAULT, EXTENDED, deployment, node, pod
@@ -351,7 +350,7 @@ async def test_the_same_nodes_are_feasible_on_random_clusters(
         if by == "webhook":
             await hooks.enter_async_context(webhook(cluster, rig.controller.port))
         await cluster.add(*(each for made in clusters for each in made.nodes))
-        await knows_nodes(rig, leeway, sum(len(made.nodes) for made in clusters))
+        await rig.knows_nodes(sum(len(made.nodes) for made in clusters), leeway)
         expected = {made.name: await filtered(leeway, plane, made) for made in clusters}
         created = [await cluster.api.create(cluster.pods_path, made.pod) for made in clusters]
         at_once = {
@@ -384,18 +383,6 @@ async def test_the_same_nodes_are_feasible_on_random_clusters(
         assert {name: compiled()[name] for name in nowhere} == {name: set() for name in nowhere}
         assert rig.seen.deleted == {}
     assert 5 <= len(nowhere) <= CLUSTERS - 5
-
-
-async def knows_nodes(rig: Rig, leeway: Leeway, count: int) -> None:
-    """Both Leeways have heard of all nodes."""
-
-    async def heard() -> bool | None:
-        ports = leeway.ops_port, rig.controller.ops_port
-        return (
-            True if [await rig.cluster.known_nodes(port=p) for p in ports] == [count] * 2 else None
-        )
-
-    assert await eventually(heard, PATIENCE), "somebody does not know all nodes"
 
 
 async def release(cluster: Cluster, name: str) -> None:

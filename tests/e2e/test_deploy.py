@@ -29,6 +29,7 @@ from tests.e2e.api import Api, ApiServerError, eventually
 from tests.e2e.cluster import PATIENCE, Cluster
 from tests.e2e.controlplane import ControlPlane
 from tests.e2e.credentials import ADMIN, SCHEDULER
+from tests.e2e.kubectl import kubectl
 from tests.e2e.objects import node, pod
 from tests.e2e.processes import Process, free_port
 
@@ -38,23 +39,6 @@ DEPLOYED = "deployed-scheduler"
 
 _HASH = re.compile(r"-[a-z0-9]{10}$")
 _RIGHTS = ("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
-
-
-def kubectl(plane: ControlPlane, *arguments: str | Path, stdin: str = "") -> str:
-    """What kubectl prints as an administrator; a warning is a failure too."""
-    done = subprocess.run(  # noqa: S603 - our own arguments
-        [
-            binaries.obtain() / "kubectl",
-            f"--kubeconfig={plane.kubeconfig(ADMIN)}",
-            *arguments,
-        ],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
 
 
 def by_kustomize(mode: str) -> list[JSON]:

@@ -21,9 +21,9 @@ from tests.e2e import api
 from tests.e2e.api import Api, ApiServerError, eventually
 from tests.e2e.cluster import PATIENCE
 from tests.e2e.controlplane import ControlPlane
+from tests.e2e.kubectl import kubectl
 from tests.e2e.objects import pod
 from tests.e2e.processes import free_port
-from tests.e2e.test_deploy import kubectl
 
 CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
