@@ -156,6 +156,7 @@ class Elector:
         lease = await self._within(write)
         self._observe(lease)
         if self._is_ours(lease.spec):
+            self._announce()  # a term that ended meanwhile: what was not written then is made up
             self._until = start + RENEW_SECONDS
 
     async def _give_up(self, led: bool) -> None:

@@ -179,6 +179,22 @@ async def test_the_term_counts_from_the_start_of_a_slow_renewal() -> None:
         assert leader.changes == [(1_000.0, True), (1_002.0 + RENEW_SECONDS, False)]
 
 
+async def test_a_gap_between_two_terms_is_told() -> None:
+    """Whoever would have written in it must know that it did not."""
+    async with a_world() as world:
+        leader = await world.replica("a").start()
+        answer = asyncio.Event()
+        world.server.on_lease(Held(answer))
+        await world.advance_until_held()
+        world.let_pass(9)  # as if the process was frozen
+        assert not leader.leads
+        answer.set()
+        await world.settle()
+
+        assert leader.leads
+        assert leader.changes == [(1_000.0, True), (1_011.0, False), (1_011.0, True)]
+
+
 async def test_nobody_leads_beside_a_leader_that_hangs() -> None:
     async with a_world() as world:
         leader = await world.replica("a").start()
