@@ -21,7 +21,7 @@ from tests.e2e.objects import DEFAULT, node, pod
 
 pytestmark = pytest.mark.usefixtures("default_scheduler")
 
-# The default: a killed leader is replaced after 15 to 17 s.
+# The default: a killed leader is replaced after 13 to 17 s.
 LONG_GRACE = 30
 RESIDENTS = 20
 QUEUE = "node.example.com/queue"
