@@ -37,6 +37,8 @@ MAX_WAITING: Final = 2_000
 RETRY: Final = (0.2, 30.0)
 # So long one is tried: the API server would have forgotten it by now, too.
 KEEP_SECONDS: Final = 3_600.0
+# An API server that has just started forbids everything until it knows the roles.
+_FORBIDDEN: Final = 403
 _CONFLICT: Final = 409
 # A name has 253 characters at most, of which the digest takes 17.
 _MAX_NAME: Final = 236
@@ -107,12 +109,13 @@ class EventRecorder:
             async with self._kept.use() as connection:
                 await connection.post(path, _event(said))
         except ApiError as exc:
-            if exc.is_temporary and self._clock() - said.since < KEEP_SECONDS:
+            may_change = exc.is_temporary or exc.status == _FORBIDDEN
+            if may_change and self._clock() - said.since < KEEP_SECONDS:
                 self._try_later(said, exc)
                 return
             if exc.status != _CONFLICT:
                 log.warning("an event cannot be created: %s", exc)
-            if exc.is_temporary:
+            if may_change:
                 return
         self._backoff.reset()
         self._retry_at = 0.0
