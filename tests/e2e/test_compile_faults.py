@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import aiohttp
 import pytest
 
-from tests.builders import JSON, taint, toleration
+from tests.builders import JSON, PREFIX, taint, toleration
 from tests.e2e.api import ApiServerError, eventually
 from tests.e2e.cluster import PATIENCE, Cluster
 from tests.e2e.compiling import LEASE, LEASES, SETTLED, SLA, Rig, compiling, guard, ruled
@@ -51,6 +51,7 @@ class Load:
         self.level = 950
         self.residents = [f"resident-{i}" for i in range(RESIDENTS)]
         self.arrived: list[str] = []
+        self.broken: list[str] = []
 
     async def begin(self) -> None:
         """Every resident is on its node, with a guard."""
@@ -59,6 +60,7 @@ class Load:
             node("queue", taint(QUEUE, "1")),
         )
         await self.rig.cluster.create(*(ruled(name, "Gt", "900") for name in self.residents))
+        await self.misspell()
         await self.settled()
 
     async def change(self) -> None:
@@ -75,6 +77,13 @@ class Load:
         await insist(lambda: self.rig.cluster.taint("queue", value))
         await insist(lambda: api.ensure(self.rig.cluster.pods_path, made))
         self.arrived.append(name)
+
+    async def misspell(self) -> None:
+        """One more pod, whose rule cannot be read. Whoever leads says so."""
+        name, cluster = f"broken-{len(self.broken)}", self.rig.cluster
+        made = pod(name, scheduler=DEFAULT, annotations={PREFIX + "tolerations": "{"})
+        await insist(lambda: cluster.api.ensure(cluster.pods_path, made))
+        self.broken.append(name)
 
     @contextlib.asynccontextmanager
     async def going_on(self, *, changes: float, arrivals: float) -> AsyncIterator[None]:
@@ -104,11 +113,14 @@ class Load:
                 found[name] = f"on {where} with {has}"
         return found
 
-    def unharmed(self) -> None:
-        """Nobody was evicted, and nothing was ever written twice or in the wrong place."""
+    async def unharmed(self) -> None:
+        """Nobody was evicted, and nothing was ever written or said twice or in the wrong place."""
         assert self.rig.seen.deleted == {}
         assert self.rig.seen.wrong == {}
-        assert set(self.rig.seen.pods) == {*self.residents, *self.arrived}
+        assert set(self.rig.seen.pods) == {*self.residents, *self.arrived, *self.broken}
+        for name in self.broken:
+            await self.rig.cluster.event(name, "LeewayRuleInvalid")
+            assert await self.rig.told(name) == {"LeewayRuleInvalid": 1}
 
     async def written(self, by: Controller) -> dict[str, float]:
         """The patches that one has sent, by kind and answer."""
@@ -184,7 +196,7 @@ async def test_a_killed_leader_is_replaced_and_nothing_is_lost(
         assert successor in others
         assert await rig.leaders() == [successor]
         assert (await lease(cluster))["leaseTransitions"] == 1
-        load.unharmed()
+        await load.unharmed()
 
 
 async def _called_off(load: Load) -> bool | None:
@@ -226,7 +238,7 @@ async def test_a_leader_that_was_frozen_does_not_write_after_its_term(
         await load.settled()
         assert await rig.leaders() == [new]
         assert await load.written(old) == before
-        load.unharmed()
+        await load.unharmed()
 
 
 async def _follows(rig: Rig, controller: Controller, pods: int) -> bool | None:
@@ -252,7 +264,7 @@ async def test_a_leader_that_is_asked_to_stop_hands_over_at_once(
         assert code == 0
         assert len(held) == 3
         assert held[1] == ""
-        load.unharmed()
+        await load.unharmed()
 
 
 async def test_the_api_server_is_killed_in_the_middle(
@@ -262,6 +274,7 @@ async def test_the_api_server_is_killed_in_the_middle(
     async with replicas(cluster, plane, 2) as load:
         async with load.going_on(changes=0.5, arrivals=0.1):
             await asyncio.sleep(1)
+            await load.misspell()  # the Event about it is on its way, or late
             await plane.apiserver.kill()
             await asyncio.sleep(1)
             await plane.start_api()
@@ -269,7 +282,7 @@ async def test_the_api_server_is_killed_in_the_middle(
         await load.settled()
 
         assert len(await load.rig.leaders()) == 1
-        load.unharmed()
+        await load.unharmed()
 
 
 async def test_two_leaders_at_once_do_no_harm(
@@ -295,7 +308,7 @@ async def test_two_leaders_at_once_do_no_harm(
         assert both["elected"] != before
         assert both["forced"] != {}
         assert any('code="422"' in labels for found in both.values() for labels in found)
-        load.unharmed()
+        await load.unharmed()
 
 
 async def test_a_lease_that_is_deleted_or_edited_by_hand(
@@ -324,7 +337,7 @@ async def test_a_lease_that_is_deleted_or_edited_by_hand(
         assert held[:2] == [holder, "somebody"]
         assert len(held) == 3
         assert len(await rig.leaders()) == 1
-        load.unharmed()
+        await load.unharmed()
 
 
 async def _nobody(rig: Rig) -> bool | None:
