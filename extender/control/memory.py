@@ -28,6 +28,7 @@ class Memory:
         "lost",
         "not_before",
         "portions",
+        "refusals",
         "refused",
         "rules",
         "state",
@@ -46,6 +47,7 @@ class Memory:
         self.tried: bytes = b""  # the tolerations to which the last patch was refused
         self.lost = Backoff(*LOST)
         self.refused = Backoff(*REFUSED)
+        self.refusals = 0  # since a patch was written, or none was needed
         self._said: set[Note] = set()
 
     def unsaid(self, note: Note) -> bool:
@@ -60,3 +62,4 @@ class Memory:
         self.not_before = 0.0
         self.lost.reset()
         self.refused.reset()
+        self.refusals = 0

@@ -43,6 +43,11 @@ MAX_PORTIONS: Final = 8
 # Seconds to write nothing when the API server is away or overloaded.
 UNAVAILABLE: Final = (0.2, 10.0)
 
+# An API server that has just started forbids everything until it knows the roles, which takes a
+# second or two. So a pod is told of 403 when it was refused this often: after 1.5 to 3 seconds.
+FORBIDDEN: Final = 403
+FORBIDDEN_TIMES: Final = 3
+
 
 class Reconciler:
     """Looks at pods and patches them, while this process leads."""
@@ -273,8 +278,9 @@ class Reconciler:
                 self._try_later(key, memory, memory.lost.seconds())
             case "refused":
                 memory.state, memory.tried = "refused", bytes(pod.spec.tolerations)
-                said = Note(notes.PATCH_REFUSED, written.message)
-                self._say(pod, memory, [said])
+                memory.refusals += 1
+                if written.code != FORBIDDEN or memory.refusals >= FORBIDDEN_TIMES:
+                    self._say(pod, memory, [Note(notes.PATCH_REFUSED, written.message)])
                 self._try_later(key, memory, memory.refused.seconds())
             case "unavailable":
                 log.warning("pods cannot be patched: %s", written.message)

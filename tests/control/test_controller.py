@@ -3,6 +3,7 @@
 import pytest
 
 from extender.config.schema import Config, LeaderElection
+from extender.control import memory
 from tests.builders import PREFIX, node_json, taint
 from tests.cluster.apiserver import Answer, eventually, scripted
 from tests.control.building import (
@@ -177,6 +178,22 @@ async def test_a_patch_that_is_refused_is_said_in_the_servers_words_and_holds_no
         message = 'Pod "web-0" is invalid: spec.tolerations: Forbidden: no'
         assert cluster.events == [("LeewayPatchRefused", message)]
         assert cluster.counted("leeway_compile_writes_total", kind="tolerations", code="422") == 1
+
+
+@pytest.mark.parametrize(("times", "said"), [(2, []), (3, [("LeewayPatchRefused", "no")])])
+async def test_a_patch_that_is_forbidden_for_a_moment_is_not_told(
+    times: int, said: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by an API server that has just started and does not know the roles yet."""
+    monkeypatch.setattr(memory, "REFUSED", (0.05, 0.1))
+    async with controlled(node_of("a", "950")) as cluster:
+        cluster.server.on_patch(*[Answer(403, '{"message":"no"}')] * times)
+        cluster.server.put("pods", pod_of(GOLD))
+        await cluster.has([equal("950")])
+        await cluster.settle()
+        await eventually(lambda: cluster.events == said, 5)
+
+        assert cluster.events == said
 
 
 async def test_a_lost_race_is_run_again_without_a_word() -> None:
