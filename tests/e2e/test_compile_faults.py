@@ -118,6 +118,11 @@ class Load:
         assert self.rig.seen.deleted == {}
         assert self.rig.seen.wrong == {}
         assert set(self.rig.seen.pods) == {*self.residents, *self.arrived, *self.broken}
+        refusals = await self.rig.cluster.api.get(
+            f"/api/v1/namespaces/{self.rig.cluster.namespace}/events",
+            fieldSelector="reason=LeewayPatchRefused",
+        )
+        assert refusals["items"] == []
         for name in self.broken:
             await self.rig.cluster.event(name, "LeewayRuleInvalid")
             assert await self.rig.told(name) == {"LeewayRuleInvalid": 1}
