@@ -29,10 +29,10 @@ GRACE = 4
 # An eviction comes 16 to 35 ms after a change: nobody who is there after this is to be evicted.
 SETTLED = 1.0
 
-_LEASE = "/apis/coordination.k8s.io/v1/namespaces/leeway/leases/leeway-controller"
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/leeway/leases/leeway-controller"
 # The API server hangs up on who reads a watch too slowly.
 _PAUSE = 0.01
-_WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 
 _LOGGED = re.compile(r'^I(\d{4} [\d:.]+) .*?\] "(.*?)" .*?pod="[^"/]+/([^"]+)"', re.MULTILINE)
 
@@ -221,7 +221,7 @@ async def compiling(
     if not extender:
         await plane.leeway.stop()
     # Of a controller that was killed: the next one would wait until it runs out.
-    await cluster.api.delete(_LEASE)
+    await cluster.api.delete(LEASE)
     controllers = []
     for number in range(1, count + 1):
         name = f"controller-{number}"
@@ -273,7 +273,7 @@ async def webhook(cluster: Cluster, port: int) -> AsyncIterator[None]:
     for each in config["webhooks"]:
         path = each["clientConfig"]["service"]["path"]
         each["clientConfig"] = {"url": f"https://127.0.0.1:{port}{path}", "caBundle": ca}
-    await cluster.api.create(_WEBHOOKS, config)
+    await cluster.api.create(WEBHOOKS, config)
     # It is removed from such a pod, or the pod is refused.
     probe = pod("probe", annotations={RECORD: "[]"}, scheduler=DEFAULT)
 
@@ -288,4 +288,4 @@ async def webhook(cluster: Cluster, port: int) -> AsyncIterator[None]:
         assert await eventually(heeded, PATIENCE), "the API server does not ask the webhook"
         yield
     finally:
-        await cluster.api.delete(f"{_WEBHOOKS}/{config['metadata']['name']}")
+        await cluster.api.delete(f"{WEBHOOKS}/{config['metadata']['name']}")
