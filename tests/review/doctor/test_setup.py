@@ -19,6 +19,7 @@ def sorted_out(*documents: Plain) -> Setup:
         None,
         "text",
         {"kind": "Service"},
+        {"kind": ["Pod"]},
         {"kind": "List"},
         {"kind": "ConfigMap"},
         {"kind": "ConfigMap", "data": {"a": 1, "b": "no configuration"}},
