@@ -2,38 +2,39 @@
 
 import argparse
 import asyncio
-import contextlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
-from extender.cli import doctor_output, doctor_probes, manual, output, sources
+from extender.cli import doctor_cluster, doctor_output, doctor_probes, manual, output, sources
+from extender.cli.doctor_cluster import CONFIG_MAP, Findings, Users
+from extender.cli.doctor_output import Running
 from extender.cli.doctor_probes import Visit
 from extender.cli.manual import Page
-from extender.cluster import access_reviews
-from extender.cluster.api import ApiServer, Connection
-from extender.errors import ApiForbiddenError, ConfigError
-from extender.model.documents import Plain
-from extender.review.doctor import examining, problems, rights
+from extender.cluster.api import ApiServer
+from extender.errors import ConfigError
+from extender.review.doctor import compile_mode, examining, problems
 from extender.review.doctor.problems import Problem
 from extender.review.doctor.setup import Setup
 
-_CONFIG_MAP: Final = "configmap/"
 _PAGE: Final = Page(
     "find what is wrong with an installation",
-    """Check a KubeSchedulerConfiguration for every setting that makes Leeway useless or dangerous.
-    Each finding has a severity, a place, the reason why it matters, and a fix.
+    """Check a KubeSchedulerConfiguration, or the controller of compile mode, for every setting
+    that makes Leeway useless or dangerous. Each finding has a severity, a place, the reason why
+    it matters, and a fix.
 
     FILE may contain KubeSchedulerConfigurations, ExtenderConfigurations, ConfigMaps with them,
-    and manifests of Pods and Deployments that run kube-scheduler or Leeway. Other objects are
-    ignored, so you can pipe in all rendered manifests. 'configmap/NAME[:KEY]' reads a ConfigMap
-    of the cluster instead. All inputs count as one installation: Leeway's configuration is
-    compared with the scheduler's.
+    and manifests of Pods and Deployments that run kube-scheduler, kube-apiserver or Leeway. For
+    compile mode it may also contain MutatingWebhookConfigurations, Namespaces and workloads.
+    Other objects are ignored, so you can pipe in all rendered manifests. 'configmap/NAME[:KEY]'
+    reads a ConfigMap of the cluster instead. All inputs count as one installation: Leeway's
+    configuration is compared with the scheduler's, and the controller's with the extender's.
 
     With --kubeconfig, or inside a cluster, the command also checks whether Leeway may list and
-    watch what it needs. With --extender it asks a running Leeway whether it is ready, and who
-    called it, when and in which mode. With --listener it checks the certificate that Leeway
-    presents. It changes nothing.""",
+    watch what it needs, and for compile mode the webhooks, the leader and the toleration
+    whitelists of namespaces. With --extender it asks a running Leeway whether it is ready, and
+    who called it, when and in which mode, or who leads. With --listener it checks the certificate
+    that Leeway presents. It changes nothing.""",
     examples=[
         (
             "leeway doctor scheduler-config.yaml leeway.yaml",
@@ -53,6 +54,11 @@ _PAGE: Final = Page(
             "Check the rights of Leeway's service account.",
         ),
         (
+            "leeway doctor --kubeconfig ~/.kube/config leeway.yaml"
+            " --as system:serviceaccount:leeway:leeway-controller",
+            "Check compile mode in a cluster, by the configuration of the controller.",
+        ),
+        (
             "leeway doctor --extender http://127.0.0.1:8080",
             "Ask a running Leeway, for example through 'kubectl port-forward'.",
         ),
@@ -66,6 +72,7 @@ _PAGE: Final = Page(
     files={
         "deploy/examples/scheduler-config.yaml": "a KubeSchedulerConfiguration without findings",
         "deploy/kustomize/base/rbac.yaml": "the rights that Leeway needs",
+        "deploy/kustomize/overlays/compile/rbac.yaml": "the rights that the controller needs",
     },
     see="docs/doctor.md, docs/scheduler.md",
 )
@@ -126,84 +133,63 @@ def run(arguments: argparse.Namespace) -> int:
             ["doctor: nothing to check: give a FILE, --kubeconfig, --extender or --listener"]
         )
     setup = _read(arguments)
-    version, found = None, list[Problem]()
+    visit = doctor_probes.visit(arguments.extender) if arguments.extender else None
+    if visit is not None and visit.is_controller:
+        setup.answering = visit.where
+    told = Findings()
     if server is not None:
-        version, found = asyncio.run(_ask_cluster(server, arguments, setup))
-    visit = doctor_probes.visit(arguments.extender, setup) if arguments.extender else Visit()
+        users = Users(arguments.user, arguments.scheduler_as)
+        asking = doctor_cluster.ask(server, arguments.sources, arguments.namespace, users, setup)
+        told = asyncio.run(asking)
     now = datetime.now(UTC)
-    found += examining.examine(setup, version)
+    found = [*told.problems, *examining.examine(setup, told.version)]
     found += doctor_probes.all_certificates(setup, now)
     if arguments.listener:
         found += doctor_probes.presented(arguments.listener, setup, now)
-    report = problems.worst_first([*found, *visit.problems])
-    skipped = list(_skipped(arguments, setup, server))
+    if visit is not None:
+        found += visit.problems(setup)
+    _show(found, visit, [*_skipped(arguments, setup, server, visit), *told.skipped], arguments)
+    return problems.exit_code(each.severity for each in found)
+
+
+def _show(
+    found: list[Problem], visit: Visit | None, skipped: list[str], arguments: argparse.Namespace
+) -> None:
+    report = problems.worst_first(found)
+    running = Running(visit.where, visit.process, visit.status.callers) if visit else None
     output.show(
-        doctor_output.document(report, visit.callers, skipped),
+        doctor_output.document(report, running, skipped),
         arguments.output,
-        lambda on: "".join(doctor_output.tables_of(report, visit.callers, skipped, on)),
+        lambda on: "".join(doctor_output.tables_of(report, running, skipped, on)),
     )
-    return problems.exit_code(each.severity for each in report)
 
 
 def _read(arguments: argparse.Namespace) -> Setup:
     setup = Setup()
     for source in arguments.sources:
-        if not source.startswith(_CONFIG_MAP):
+        if not source.startswith(CONFIG_MAP):
             for origin, document in sources.read(source):
                 setup.add(origin, document)
     return setup
 
 
-async def _ask_cluster(
-    server: ApiServer, arguments: argparse.Namespace, setup: Setup
-) -> tuple[tuple[int, int] | None, list[Problem]]:
-    async with server.connect() as connection:
-        for source in arguments.sources:
-            if source.startswith(_CONFIG_MAP):
-                name, _, key = source.removeprefix(_CONFIG_MAP).partition(":")
-                data = await access_reviews.config_map(connection, arguments.namespace, name)
-                _add_config_map(setup, f"{arguments.namespace}/{name}", data, key)
-        version = None
-        with contextlib.suppress(ApiForbiddenError):  # only a few checks depend on it
-            version = await access_reviews.server_version(connection)
-        ours = setup.extenders[0][1] if setup.extenders else None
-        refused = [
-            access
-            for access in rights.needed(ours)
-            if not await access_reviews.is_allowed(connection, access, arguments.user)
-        ]
-        found = list(rights.check(refused, arguments.user))
-        if arguments.scheduler_as:
-            found += await _scheduler_rights(connection, arguments.scheduler_as, setup)
-        return version, found
-
-
-async def _scheduler_rights(connection: Connection, user: str, setup: Setup) -> list[Problem]:
-    refused = [
-        access
-        for _, config in setup.schedulers
-        for access in rights.needed_by_scheduler(config)
-        if not await access_reviews.is_allowed(connection, access, user)
-    ]
-    return list(rights.check_scheduler(refused, user))
-
-
-def _add_config_map(setup: Setup, origin: str, data: object, key: str) -> None:
-    if not isinstance(data, dict) or (key and key not in data):
-        raise ConfigError([f"configmap/{origin}: it has no key {key!r}"])
-    chosen: Plain = {name: text for name, text in data.items() if not key or name == key}
-    setup.add("cluster", {"kind": "ConfigMap", "metadata": {"name": origin}, "data": chosen})
-
-
 def _skipped(
-    arguments: argparse.Namespace, setup: Setup, server: ApiServer | None
+    arguments: argparse.Namespace, setup: Setup, server: ApiServer | None, visit: Visit | None
 ) -> Iterator[str]:
-    if arguments.sources:
+    if arguments.sources or setup.controller is not None:
         yield from examining.skipped(setup)
+    compiles = setup.controller is not None
     if server is None:
-        wanted = any(source.startswith(_CONFIG_MAP) for source in arguments.sources)
+        wanted = any(source.startswith(CONFIG_MAP) for source in arguments.sources)
         if wanted or arguments.user or arguments.scheduler_as:
             raise ConfigError(["doctor: no cluster: give --kubeconfig"])
-        yield "rights, because no cluster was given (--kubeconfig)"
-    if not arguments.extender:
+        what = "rights, leader and toleration whitelists" if compiles else "rights"
+        yield f"{what}, because no cluster was given (--kubeconfig)"
+        if compile_mode.any_gate_off(setup.extenders + setup.controllers):
+            yield "whether pods use a feature gate that is off, except for those in the files"
+    if visit is None and not setup.only_compiles:
         yield "who calls Leeway, because no running one was given (--extender)"
+    elif visit is None:
+        yield "whether the controller is ready, because no running one was given (--extender)"
+    elif visit.is_controller and not setup.only_compiles:
+        yield f"who calls Leeway, because a controller answers at {visit.where}"

@@ -1,18 +1,38 @@
 """What `leeway doctor` prints: tables for a person, or data for a program."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from extender.cli import tables
 from extender.cli.tables import Cell, Colour, Screen
 from extender.model.documents import Plain
 from extender.review.doctor.problems import SEVERITIES, Problem, Severity
-from extender.review.doctor.running import Caller
+from extender.review.doctor.running import Caller, Process
 
 _COLOURS: Final[dict[Severity, Colour]] = {"error": "red", "warning": "yellow", "info": "cyan"}
 
 
-def document(report: Sequence[Problem], callers: Sequence[Caller], skipped: Sequence[str]) -> Plain:
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A running Leeway: its address, which process it is, and who called it."""
+
+    where: str
+    process: Process
+    callers: Sequence[Caller] = ()
+
+    def document(self) -> Plain:
+        """As data."""
+        process = self.process
+        return {
+            "address": self.where,
+            "command": process.command,
+            "version": process.version,
+            "leader": process.leader,
+        }
+
+
+def document(report: Sequence[Problem], running: Running | None, skipped: Sequence[str]) -> Plain:
     """Everything, as data."""
     return {
         "summary": {severity: _count(report, severity) for severity in SEVERITIES},
@@ -26,7 +46,8 @@ def document(report: Sequence[Problem], callers: Sequence[Caller], skipped: Sequ
             }
             for each in report
         ],
-        "callers": [_caller(each) for each in callers],
+        "running": running.document() if running else None,
+        "callers": [_caller(each) for each in running.callers] if running else [],
         "notChecked": [*skipped],
     }
 
@@ -41,9 +62,9 @@ def _counted(report: Sequence[Problem], severity: Severity) -> str:
 
 
 def tables_of(
-    report: Sequence[Problem], callers: Sequence[Caller], skipped: Sequence[str], on: Screen
+    report: Sequence[Problem], running: Running | None, skipped: Sequence[str], on: Screen
 ) -> Iterator[str]:
-    """The problems, the callers, what was not checked, and the count."""
+    """The problems, who answered and was called, what was not checked, and the count."""
     if report:
         rows = [
             (
@@ -55,8 +76,10 @@ def tables_of(
             for each in report
         ]
         yield tables.render(("SEVERITY", "CHECK", "WHERE", "WHY AND FIX"), rows, on) + "\n"
-    if callers:
-        yield _callers(callers, on) + "\n"
+    if running:
+        yield tables.paragraph(f"{running.where}: {running.process}", on)
+        if running.callers:
+            yield _callers(running.callers, on) + "\n"
     for line in skipped:
         yield tables.paragraph(f"not checked: {line}", on)
     counts = ", ".join(_counted(report, severity) for severity in SEVERITIES)

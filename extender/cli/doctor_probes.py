@@ -4,7 +4,7 @@ import base64
 import contextlib
 import http.client
 import ssl
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from extender.config import reading
 from extender.errors import ConfigError, DocumentError
 from extender.review.doctor import certificates, examining, running, urls
 from extender.review.doctor.problems import Problem
-from extender.review.doctor.running import Caller, Status
+from extender.review.doctor.running import Process, Status
 from extender.review.doctor.scheduler import TLSConfig
 from extender.review.doctor.setup import Setup
 
@@ -26,13 +26,33 @@ _PAGE_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """The problems and callers that a running Leeway reports."""
+    """What a running Leeway tells at its ops listener."""
 
-    problems: Sequence[Problem] = ()
-    callers: Sequence[Caller] = ()
+    where: str
+    ready: bool
+    report: str
+    status: Status
+
+    @property
+    def process(self) -> Process:
+        """Who answered."""
+        return running.process_of(self.report, self.status)
+
+    @property
+    def is_controller(self) -> bool:
+        """Whether it is a controller, which no scheduler calls."""
+        return self.process.command == "controller"
+
+    def problems(self, setup: Setup) -> Iterator[Problem]:
+        """What is wrong with it, in this installation."""
+        yield from running.check(
+            self.where, ready=self.ready, report=self.report, status=self.status
+        )
+        for _, config in () if self.is_controller else setup.schedulers:
+            yield from running.check_mode(self.where, self.status, config)
 
 
-def visit(url: str, setup: Setup) -> Visit:
+def visit(url: str) -> Visit:
     """Ask the ops listener of a running Leeway."""
     where = url.rstrip("/")
     code, report = _get(where, "/readyz?verbose")
@@ -41,11 +61,8 @@ def visit(url: str, setup: Setup) -> Visit:
         status = msgspec.json.decode(page, type=Status)
     except (msgspec.DecodeError, UnicodeDecodeError) as exc:
         raise ConfigError([f"{where}/status: this is not Leeway's ops listener: {exc}"]) from exc
-    text = report.decode(errors="replace")
-    found = list(running.check(where, ready=code == http.client.OK, report=text, status=status))
-    for _, config in setup.schedulers:
-        found += running.check_mode(where, status, config)
-    return Visit(found, status.callers)
+    ready = code == http.client.OK
+    return Visit(where, ready, report.decode(errors="replace"), status)
 
 
 def certificates_of(file: str | None, where: str, now: datetime) -> Iterator[Problem]:
@@ -79,7 +96,7 @@ def presented(listener: str, setup: Setup, now: datetime) -> Iterator[Problem]:
 
 def all_certificates(setup: Setup, now: datetime) -> Iterator[Problem]:
     """Check the dates of all certificates that the configurations name and that are here."""
-    for origin, config in setup.extenders:
+    for origin, config in (*setup.extenders, *setup.controllers):
         for name, files in (
             ("scheduler", config.scheduler_tls),
             ("admission", config.admission_tls),
@@ -96,6 +113,14 @@ def all_certificates(setup: Setup, now: datetime) -> Iterator[Problem]:
             if extender.tls_config is not None:
                 where = f"{origin}: {path}.tlsConfig"
                 yield from _of_client(extender.tls_config, where, now)
+    yield from _of_webhooks(setup, now)
+
+
+def _of_webhooks(setup: Setup, now: datetime) -> Iterator[Problem]:
+    for found in setup.webhooks:
+        for where, hook in found.hooks():
+            if bundle := hook.client_config.ca_bundle:
+                yield from certificates_in(bundle, f"{where}.clientConfig.caBundle", now)
 
 
 def _of_client(tls: TLSConfig, where: str, now: datetime) -> Iterator[Problem]:

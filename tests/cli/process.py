@@ -141,6 +141,31 @@ def serving(
             process.kill()
 
 
+@contextlib.contextmanager
+def controlling(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """`leeway controller` without an API server to reach, and the first line that it printed."""
+    config = folder / "kubeconfig"
+    config.write_text(
+        "apiVersion: v1\nkind: Config\ncurrent-context: it\n"
+        "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]\n"
+        "users: [{name: u, user: {token: t}}]\n"
+        "contexts: [{name: it, context: {cluster: c, user: u}}]\n",
+        encoding="utf-8",
+    )
+    arguments = ["controller", "--kubeconfig", str(config), "--ops-listen", "127.0.0.1:0"]
+    with subprocess.Popen(  # noqa: S603 - our own command
+        [*MODULE, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment(),
+    ) as process:
+        try:
+            yield process, process.stdout.readline() if process.stdout else ""
+        finally:
+            process.kill()
+
+
 def environment() -> dict[str, str]:
     """Ours, without what would make a test that runs in a pod find a live cluster."""
     return {name: value for name, value in os.environ.items() if not name.startswith("KUBE")}

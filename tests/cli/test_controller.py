@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -59,23 +58,7 @@ def test_it_does_not_start_without_a_cluster(
 
 
 def test_it_ends_well_as_a_process(tmp_path: Path) -> None:
-    config = tmp_path / "kubeconfig"
-    config.write_text(
-        "apiVersion: v1\nkind: Config\ncurrent-context: it\n"
-        "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]\n"
-        "users: [{name: u, user: {token: t}}]\n"
-        "contexts: [{name: it, context: {cluster: c, user: u}}]\n",
-        encoding="utf-8",
-    )
-    arguments = ["controller", "--kubeconfig", str(config), "--ops-listen", "127.0.0.1:0"]
-    with subprocess.Popen(  # noqa: S603 - our own command
-        [*process.MODULE, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env=process.environment(),
-    ) as child:
-        first = child.stdout.readline() if child.stdout else ""
+    with process.controlling(tmp_path) as (child, first):
         child.send_signal(signal.SIGTERM)
         code = child.wait()
 

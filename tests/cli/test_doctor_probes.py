@@ -93,5 +93,5 @@ def test_a_page_that_is_not_leeways(tmp_path: Path) -> None:
         thread = threading.Thread(target=serve)
         thread.start()
         with pytest.raises(ConfigError, match="not Leeway's ops listener"):
-            doctor_probes.visit(f"http://127.0.0.1:{listener.getsockname()[1]}/", Setup())
+            doctor_probes.visit(f"http://127.0.0.1:{listener.getsockname()[1]}/")
         thread.join()

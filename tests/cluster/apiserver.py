@@ -40,6 +40,11 @@ WORKLOADS = {
     "/apis/batch/v1/jobs": "jobs",
     "/apis/batch/v1/cronjobs": "cronjobs",
 }
+WEBHOOKS = "mutatingwebhookconfigurations"
+INSTALLED = {
+    "/api/v1/namespaces": "namespaces",
+    f"/apis/admissionregistration.k8s.io/v1/{WEBHOOKS}": WEBHOOKS,
+}
 
 
 class End(enum.Enum):
@@ -187,7 +192,7 @@ class ScriptedServer:
 
     def __init__(self) -> None:
         self.objects: dict[str, dict[Key, JSON]] = {
-            name: {} for name in (*(PATHS | WORKLOADS).values(), "leases")
+            name: {} for name in (*(PATHS | WORKLOADS | INSTALLED).values(), "leases")
         }
         self.asked: list[Asked] = []
         self.streams_lists = True
@@ -197,7 +202,7 @@ class ScriptedServer:
         self.bearer = ""  # who is not it gets 401; empty: anybody
         self.config_maps: dict[Key, dict[str, str]] = {}
         self.minor = "36"
-        # What may not be done, as `verb resource`, by whom.
+        # What may not be done, as `verb resource` or `verb resource/subresource`, by whom.
         self.forbidden: set[tuple[str, str]] = set()
         self.patches: list[Patch] = []
         self._of_patches: deque[Answer] = deque()
@@ -307,7 +312,7 @@ class ScriptedServer:
     async def start(self, tls: ssl.SSLContext | None = None) -> None:
         """Serve; on the port of before, if there was one."""
         app = web.Application()
-        for path, resource in (PATHS | WORKLOADS).items():
+        for path, resource in (PATHS | WORKLOADS | INSTALLED).items():
             app.router.add_get(path, self._handler(resource))
         app.router.add_get("/version", self._tell_version)
         app.router.add_get("/api/v1/namespaces/{namespace}/configmaps/{name}", self._config_map)
@@ -461,7 +466,9 @@ class ScriptedServer:
         self.reviews.append(review)
         asked = review["spec"]["resourceAttributes"]
         user = request.headers.get("Impersonate-User", "")
-        allowed = (f"{asked['verb']} {asked['resource']}", user) not in self.forbidden
+        resource = f"{asked['verb']} {asked['resource']}"
+        exactly = f"{resource}/{asked['subresource']}"
+        allowed = self.forbidden.isdisjoint({(resource, user), (exactly, user)})
         return web.json_response(review | {"status": {"allowed": allowed}}, status=201)
 
     def _bearer(self, request: web.Request) -> str:

@@ -36,7 +36,7 @@ LEASE = f"{LEASES}/leeway-controller"
 _PAUSE = 0.01
 # Tolerations that the API server itself gives to every pod.
 SYSTEM = "node.kubernetes.io/"
-_WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 
 _LOGGED = re.compile(r'^I(\d{4} [\d:.]+) .*?\] "(.*?)" .*?pod="[^"/]+/([^"]+)"', re.MULTILINE)
 
@@ -315,7 +315,7 @@ async def webhook(cluster: Cluster, port: int) -> AsyncIterator[None]:
     for each in config["webhooks"]:
         path = each["clientConfig"]["service"]["path"]
         each["clientConfig"] = {"url": f"https://127.0.0.1:{port}{path}", "caBundle": ca}
-    await cluster.api.create(_WEBHOOKS, config)
+    await cluster.api.create(WEBHOOKS, config)
     # It is removed from such a pod, or the pod is refused.
     probe = pod("probe", annotations={RECORD: "[]"}, scheduler=DEFAULT)
 
@@ -330,4 +330,4 @@ async def webhook(cluster: Cluster, port: int) -> AsyncIterator[None]:
         assert await eventually(heeded, PATIENCE), "the API server does not ask the webhook"
         yield
     finally:
-        await cluster.api.delete(f"{_WEBHOOKS}/{config['metadata']['name']}")
+        await cluster.api.delete(f"{WEBHOOKS}/{config['metadata']['name']}")

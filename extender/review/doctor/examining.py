@@ -3,7 +3,17 @@
 from collections.abc import Iterator
 
 from extender.config.schema import Config
-from extender.review.doctor import config_match, extenders, network, process, profiles, urls
+from extender.review.doctor import (
+    compile_mode,
+    config_match,
+    extenders,
+    network,
+    process,
+    profiles,
+    urls,
+    webhooks,
+    whitelists,
+)
 from extender.review.doctor.problems import Problem
 from extender.review.doctor.profiles import Judged
 from extender.review.doctor.scheduler import Extender, SchedulerConfiguration
@@ -31,6 +41,9 @@ def examine(setup: Setup, version: tuple[int, int] | None = None) -> Iterator[Pr
         yield from config_match.check_placement(setup.pods, config)
     for each in setup.processes:
         yield from process.check_process(each, version)
+    for origin, own in setup.extenders:
+        yield from compile_mode.check_used_gates(origin, own, setup.workloads, compiles=False)
+    yield from _compile_mode(setup)
 
 
 def our_extenders(config: SchedulerConfiguration) -> Iterator[tuple[str, Extender]]:
@@ -53,6 +66,10 @@ def asked_for(setup: Setup) -> list[str]:
 
 def skipped(setup: Setup) -> Iterator[str]:
     """What was not checked, because the input for it was missing."""
+    if setup.controller is not None:
+        yield from _skipped_of_compile_mode(setup)
+    if setup.only_compiles:
+        return
     if not setup.schedulers:
         yield "no KubeSchedulerConfiguration was given: nothing of the scheduler was checked"
     elif not setup.extenders:
@@ -62,6 +79,50 @@ def skipped(setup: Setup) -> Iterator[str]:
             "no manifest of kube-scheduler was given: its feature gates and proxy variables were"
             " not checked"
         )
+
+
+def _skipped_of_compile_mode(setup: Setup) -> Iterator[str]:
+    if not setup.controllers:
+        yield "no configuration of the controller was given: its defaults are assumed"
+    if not (setup.webhooks_listed or setup.webhooks or setup.controller_pod):
+        yield "the mutating webhooks, because neither manifests nor a cluster was given"
+    pending = [
+        where
+        for found in setup.webhooks
+        if not (found.is_live or found.config.is_injected)
+        for where in found.without_ca()
+    ]
+    if pending:
+        yield (
+            f"the CA of {len(pending)} webhooks, because it is not in the manifests; `leeway certs"
+            " --webhook` writes it"
+        )
+    if not setup.api_servers:
+        yield (
+            "no manifest of kube-apiserver was given: whether it runs"
+            f" {whitelists.PLUGIN} was not checked"
+        )
+
+
+def _compile_mode(setup: Setup) -> Iterator[Problem]:
+    prefix = setup.controllers[0][1].annotation_prefix if setup.controllers else None
+    for found in setup.webhooks:
+        yield from webhooks.check(found, prefix)
+    for origin, config in setup.controllers:
+        yield from compile_mode.check(origin, config)
+        yield from compile_mode.check_used_gates(origin, config, setup.workloads, compiles=True)
+    if setup.controller is None:
+        return
+    pod = setup.controller_pod
+    if setup.webhooks_listed:
+        live = [found for found in setup.webhooks if found.is_live]
+        yield from webhooks.check_present("cluster", live)
+    elif pod or setup.webhooks:
+        origin = pod.origin if pod else setup.webhooks[0].origin
+        yield from webhooks.check_present(origin, setup.webhooks)
+    theirs = [config for _, config in setup.schedulers]
+    yield from compile_mode.check_beside(setup.controller, setup.extenders, theirs)
+    yield from whitelists.check(setup.api_servers, setup.restricted)
 
 
 def _profiles(

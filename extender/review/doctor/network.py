@@ -4,8 +4,9 @@ import ipaddress
 from collections.abc import Iterator, Mapping
 
 from extender.review.doctor import urls
+from extender.review.doctor.component import Component
 from extender.review.doctor.problems import Problem
-from extender.review.doctor.scheduler import Extender, SchedulerProcess, TLSConfig
+from extender.review.doctor.scheduler import Extender, TLSConfig
 from extender.review.doctor.urls import Url
 
 
@@ -65,7 +66,7 @@ def _secured(extender: Extender, where: str, tls: TLSConfig) -> Iterator[Problem
         )
 
 
-def check_proxy(extender: Extender, process: SchedulerProcess) -> Iterator[Problem]:
+def check_proxy(extender: Extender, process: Component) -> Iterator[Problem]:
     """Check that the scheduler's environment does not send the calls to a proxy."""
     variable = proxy_for(extender.url_prefix, process.environment)
     if variable:

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from extender.review.doctor import scheduler
+from extender.review.doctor.component import Component
 from extender.review.doctor.problems import Problem
-from extender.review.doctor.scheduler import SchedulerConfiguration, SchedulerProcess
+from extender.review.doctor.scheduler import SchedulerConfiguration
 
 _BACKOFF_SECONDS: Final = 60
 _DEFAULT_LEASE: Final = "kube-scheduler"
@@ -41,7 +42,7 @@ def check(config: SchedulerConfiguration, origin: str) -> Iterator[Problem]:
         )
 
 
-def check_process(process: SchedulerProcess, version: tuple[int, int] | None) -> Iterator[Problem]:
+def check_process(process: Component, version: tuple[int, int] | None) -> Iterator[Problem]:
     """Problems of the command line; `version` counts if the image has none."""
     version = process.version or version
     where = f"{process.origin}: --feature-gates"

@@ -14,6 +14,24 @@ _LEASES: Final = "coordination.k8s.io"
 # Everything works without it, but nobody heals a refusal that came too early.
 WAKE: Final = Access("patch", "pods", subresource="status")
 
+# What does not work without a right of the controller; the verb decides if it is named.
+_WITHOUT: Final = {
+    ("", "nodes"): "the controller never becomes ready",
+    ("", "pods"): "the controller never becomes ready",
+    ("patch", "pods"): "the controller adds no toleration to a pod that exists, and no guard",
+    ("", "events"): "nobody hears why a pod is not compiled",
+    ("", "leases"): "the controller never leads, and never writes",
+}
+# Kubernetes evicts and binds; a controller only adds tolerations.
+NEVER: Final = (
+    Access("delete", "pods"),
+    Access("create", "pods", subresource="eviction"),
+    Access("patch", "pods", subresource="status"),
+    Access("update", "pods", subresource="status"),
+    Access("create", "pods", subresource="binding"),
+    Access("patch", "nodes"),
+)
+
 
 def needed(ours: Config | None) -> Iterator[Access]:
     """The rights that `leeway serve` needs with this configuration."""
@@ -38,6 +56,46 @@ def needed_by_scheduler(theirs: SchedulerConfiguration) -> Iterator[Access]:
         yield Access("create", "leases", _LEASES, where)
         for verb in ("get", "update"):
             yield Access(verb, "leases", _LEASES, where, name)
+
+
+def needed_by_controller(ours: Config) -> Iterator[Access]:
+    """The rights that `leeway controller` needs with this configuration."""
+    for resource in ("nodes", "pods"):
+        for verb in _VERBS:
+            yield Access(verb, resource)
+    yield Access("patch", "pods")
+    for verb in ("create", "patch"):
+        yield Access(verb, "events")
+    election = ours.leader_election
+    if election.leader_elect:
+        yield Access("create", "leases", _LEASES, election.namespace)
+        for verb in ("get", "update"):
+            yield Access(verb, "leases", _LEASES, election.namespace, election.name)
+
+
+def check_controller(refused: Iterable[Access], user: str) -> Iterator[Problem]:
+    """A problem for each right that the controller lacks."""
+    for access in refused:
+        so = _WITHOUT.get((access.verb, access.resource)) or _WITHOUT["", access.resource]
+        yield Problem(
+            "error",
+            "controller-rights",
+            str(access),
+            f"{user or 'the one who asks'} may not do it, so {so}",
+            "allow it, as in deploy/kustomize/overlays/compile/rbac.yaml",
+        )
+
+
+def check_excess(allowed: Iterable[Access], user: str) -> Iterator[Problem]:
+    """A problem for each right that a controller never uses."""
+    for access in allowed:
+        yield Problem(
+            "warning",
+            "excess-rights",
+            str(access),
+            f"{user} may do it, and the controller never does: whoever steals its token may, too",
+            "bind it to nothing but the roles of deploy/kustomize/overlays/compile/rbac.yaml",
+        )
 
 
 def check_scheduler(refused: Iterable[Access], user: str) -> Iterator[Problem]:

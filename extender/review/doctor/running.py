@@ -1,12 +1,15 @@
-"""Checks a running Leeway: whether it is ready, and who calls it."""
+"""Checks a running Leeway: which process it is, whether it is ready, and who calls or leads."""
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 
 from extender import __version__
+from extender.review.doctor import leader
 from extender.review.doctor.problems import Problem
 from extender.review.doctor.scheduler import SchedulerConfiguration
 
@@ -14,6 +17,8 @@ _NO_CLUSTER: Final = "no cluster source"
 _FAILING: Final = "failing: "
 # The user agent of kube-scheduler's extender client is only Go's default.
 _CALLERS: Final = ("kube-scheduler", "Go-http-client")
+# Only a controller takes part in an election; the line below says how it stands.
+_LEADER: Final = re.compile(r"^\[\+\]leader ok\n(?: +(.*)$)?", re.MULTILINE)
 
 
 class Caller(Struct, frozen=True, rename="camel"):
@@ -37,8 +42,30 @@ class Status(Struct, frozen=True, rename="camel"):
     callers: tuple[Caller, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Process:
+    """Which command answers, and how its election stands if it is a controller."""
+
+    command: Literal["serve", "controller"]
+    version: str
+    leader: str | None = None
+
+    def __str__(self) -> str:
+        state = "" if self.leader is None else f", {self.leader}"
+        return f"leeway {self.command} {self.version}{state}"
+
+
+def process_of(report: str, status: Status) -> Process:
+    """Who answers, by the checks in its report."""
+    if found := _LEADER.search(report):
+        return Process("controller", status.version, found[1] or "")
+    return Process("serve", status.version)
+
+
 def check(where: str, *, ready: bool, report: str, status: Status) -> Iterator[Problem]:
     """Problems that the ops listener shows."""
+    process = process_of(report, status)
+    so = "filter answers with an error" if process.leader is None else "it compiles nothing"
     for line in report.splitlines():
         name, failed, why = line.partition(" failed: ")
         if not ready and failed:
@@ -47,9 +74,8 @@ def check(where: str, *, ready: bool, report: str, status: Status) -> Iterator[P
                 "ready",
                 f"{where}/readyz: {name.removeprefix('[-]')}",
                 why,
-                "docs/operations.md says what to do; until then filter answers with an error",
+                f"docs/operations.md says what to do; until then {so}",
             )
-    yield from _nudges(where, report)
     if status.version != __version__:
         yield Problem(
             "info",
@@ -58,7 +84,11 @@ def check(where: str, *, ready: bool, report: str, status: Status) -> Iterator[P
             f"Leeway {status.version} runs, and this is {__version__}: its checks may differ",
             "use the same version",
         )
-    yield from _callers(where, status)
+    if process.leader is not None:
+        yield from leader.check_state(f"{where}/readyz: leader", process.leader)
+    else:
+        yield from _nudges(where, report)
+        yield from _callers(where, status)
 
 
 def _nudges(where: str, report: str) -> Iterator[Problem]:

@@ -1,7 +1,6 @@
-"""kube-scheduler's configuration and command line, with the fields that are checked."""
+"""kube-scheduler's configuration, with the fields that are checked."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
@@ -120,31 +119,3 @@ class SchedulerConfiguration(Struct, frozen=True, rename="camel"):
     def all_profiles(self) -> tuple[SchedulerProfile, ...]:
         """The profiles; by default one with default settings."""
         return self.profiles or (SchedulerProfile(),)
-
-
-@dataclass(frozen=True, slots=True)
-class SchedulerProcess:
-    """Command line, environment and version of a kube-scheduler."""
-
-    origin: str
-    arguments: tuple[str, ...] = ()
-    environment: Mapping[str, str] = field(default_factory=dict)
-    version: tuple[int, int] | None = None  # by its image
-
-    def flag(self, name: str) -> str | None:
-        """The value of a flag, given as `--name=value` or as two words; the last one counts."""
-        value = None
-        for word, following in zip(self.arguments, (*self.arguments[1:], ""), strict=True):
-            if word.startswith(f"--{name}="):
-                value = word.partition("=")[2]
-            elif word == f"--{name}":
-                value = following
-        return value
-
-    def gate(self, name: str) -> bool | None:
-        """The value of a gate in --feature-gates; None if it is not set."""
-        for part in (self.flag("feature-gates") or "").split(","):
-            found, _, value = part.partition("=")
-            if found.strip() == name:
-                return value.strip().lower() == "true"
-        return None

@@ -1,5 +1,6 @@
-"""Finds the schedulers, their configurations and ours in a set of documents."""
+"""Finds the parts of an installation, Leeway's and Kubernetes', in a set of documents."""
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,9 +13,14 @@ from extender.config.schema import Config
 from extender.errors import ConfigError, DocumentError
 from extender.model import documents
 from extender.model.documents import Plain
-from extender.review.doctor import scheduler
+from extender.review.doctor import scheduler, webhooks
+from extender.review.doctor.component import Component
 from extender.review.doctor.problems import Problem
-from extender.review.doctor.scheduler import SchedulerConfiguration, SchedulerProcess
+from extender.review.doctor.scheduler import SchedulerConfiguration
+from extender.review.doctor.webhooks import FoundWebhooks, WebhookConfiguration
+from extender.review.doctor.whitelists import Namespace
+from extender.review.scan import objects
+from extender.review.scan.objects import Scanned
 
 _CONFIG_BYTES: Final = 1 << 20
 _VERSION: Final = re.compile(r":v?(\d+)\.(\d+)\b")
@@ -33,6 +39,7 @@ class ExtenderPod:
 
     origin: str
     scheduler_name: str
+    is_controller: bool = False
 
 
 @dataclass(slots=True)
@@ -40,27 +47,60 @@ class Setup:
     """Everything that was found, with its origin."""
 
     schedulers: list[tuple[str, SchedulerConfiguration]] = field(default_factory=list)
-    processes: list[SchedulerProcess] = field(default_factory=list)
+    processes: list[Component] = field(default_factory=list)
     extenders: list[tuple[str, Config]] = field(default_factory=list)
+    controllers: list[tuple[str, Config]] = field(default_factory=list)
     pods: list[ExtenderPod] = field(default_factory=list)
+    webhooks: list[FoundWebhooks] = field(default_factory=list)
+    api_servers: list[Component] = field(default_factory=list)
+    restricted: list[str] = field(default_factory=list)  # namespaces with a toleration whitelist
+    workloads: list[tuple[str, Scanned]] = field(default_factory=list)  # with their kinds
+    webhooks_listed: bool = False  # of a cluster
+    answering: str = ""  # the address of a controller that runs
     problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def controller(self) -> tuple[str, Config] | None:
+        """The controller's configuration; the defaults of one that is known without it."""
+        if self.controllers:
+            return self.controllers[0]
+        pod = self.controller_pod
+        origin = pod.origin if pod else self.answering
+        return (origin, Config()) if origin else None
+
+    @property
+    def only_compiles(self) -> bool:
+        """Whether there is a controller, and nothing of an extender."""
+        return self.controller is not None and not (self.schedulers or self.extenders)
+
+    @property
+    def controller_pod(self) -> ExtenderPod | None:
+        """The first pod that runs `leeway controller`."""
+        return next((each for each in self.pods if each.is_controller), None)
 
     def add(self, origin: str, document: Plain) -> None:
         """Add a document; unrelated objects are ignored."""
         if not isinstance(document, dict):
             return
         kind = document.get("kind")
-        if kind == scheduler.KIND:
-            self._add_scheduler(origin, document)
-        elif kind == loading.KIND:
-            self._add_extender(origin, document)
-        elif kind == "ConfigMap":
-            self._add_config_map(origin, document)
+        readers = {
+            scheduler.KIND: self._add_scheduler,
+            loading.KIND: self._add_extender,
+            webhooks.KIND: self._add_webhooks,
+            "ConfigMap": self._add_config_map,
+            "Namespace": self._add_namespace,
+        }
+        if not isinstance(kind, str):
+            return
+        if reader := readers.get(kind):
+            reader(origin, document)
         elif kind == "List" and isinstance(items := document.get("items"), list):
             for item in items:
                 self.add(origin, item)
-        elif isinstance(kind, str) and kind in _SPEC_PATHS:
-            self._add_pod(f"{origin}: {kind} {_name(document)}", document, _SPEC_PATHS[kind])
+        elif kind in objects.SHAPES:
+            self._add_workload(kind, document)
+            if kind in _SPEC_PATHS:
+                self._add_pod(f"{origin}: {kind} {_name(document)}", document, _SPEC_PATHS[kind])
 
     def _add_scheduler(self, origin: str, document: dict[str, Plain]) -> None:
         try:
@@ -74,11 +114,50 @@ class Setup:
         self.schedulers.append((origin, found))
 
     def _add_extender(self, origin: str, document: dict[str, Plain]) -> None:
+        """A configuration with sections that only one command reads is for that command."""
+        compiles = any(section in document for section in ("compile", "leaderElection"))
         try:
-            self.extenders.append((origin, loading.from_data(document)))
+            found = (origin, loading.from_data(document))
         except ConfigError as exc:
+            who = "leeway controller" if compiles else "leeway serve"
             for problem in exc.problems:
-                self._unreadable(origin, "leeway serve", problem)
+                self._unreadable(origin, who, problem)
+            return
+        if compiles:
+            self.controllers.append(found)
+        sections = (document.get("listen"), document.get("tls"))
+        if not compiles or any(isinstance(each, dict) and "scheduler" in each for each in sections):
+            self.extenders.append(found)
+
+    def _add_webhooks(self, origin: str, document: dict[str, Plain]) -> None:
+        try:
+            found = msgspec.convert(documents.without_nulls(document), WebhookConfiguration)
+        except (msgspec.ValidationError, DocumentError) as exc:
+            where = f"{origin}: {webhooks.KIND} {_name(document)}"
+            why = f"the API server would not take it: {exc}"
+            self.problems.append(Problem("error", "readable", where, why, "correct it"))
+            return
+        self.add_webhooks(FoundWebhooks(origin, found))
+
+    def add_webhooks(self, found: FoundWebhooks) -> None:
+        """Add webhooks, if there are Leeway's among them."""
+        if found.config.has_ours:
+            self.webhooks.append(found)
+
+    def _add_namespace(self, _origin: str, document: dict[str, Plain]) -> None:
+        with contextlib.suppress(msgspec.ValidationError, DocumentError):
+            self.add_namespace(msgspec.convert(documents.without_nulls(document), Namespace))
+
+    def add_namespace(self, namespace: Namespace) -> None:
+        """Add a namespace, if it has a whitelist of tolerations."""
+        if namespace.is_restricted:
+            self.restricted.append(namespace.metadata.name)
+
+    def _add_workload(self, kind: str, document: dict[str, Plain]) -> None:
+        # `leeway validate` says what is wrong with one that cannot be read.
+        with contextlib.suppress(msgspec.ValidationError, DocumentError):
+            data = documents.without_nulls(document)
+            self.workloads.append((kind, msgspec.convert(data, objects.SHAPES[kind])))
 
     def _add_config_map(self, origin: str, document: dict[str, Plain]) -> None:
         data = document.get("data")
@@ -100,11 +179,14 @@ class Setup:
         containers = spec.get("containers")
         for container in containers if isinstance(containers, list) else ():
             words = tuple(_words(container))
-            if words and words[0].rpartition("/")[2] == "kube-scheduler":
+            program = words[0].rpartition("/")[2] if words else ""
+            if program == "kube-scheduler":
                 self.processes.append(_process(origin, container, words))
+            elif program == "kube-apiserver":
+                self.api_servers.append(_process(origin, container, words))
             elif _is_leeway(container, words):
                 name = spec.get("schedulerName") or scheduler.DEFAULT_SCHEDULER
-                self.pods.append(ExtenderPod(origin, str(name)))
+                self.pods.append(ExtenderPod(origin, str(name), "controller" in words))
 
     def _unreadable(self, origin: str, who: str, why: str) -> None:
         self.problems.append(
@@ -130,11 +212,12 @@ def _words(container: Plain) -> Iterator[str]:
 def _is_leeway(container: Plain, words: Sequence[str]) -> bool:
     image = str(container.get("image", "")) if isinstance(container, dict) else ""
     return "leeway" in image.rpartition("/")[2] or (
-        "serve" in words and any(word.rpartition("/")[2] == "leeway" for word in words)
+        ("serve" in words or "controller" in words)
+        and any(word.rpartition("/")[2] == "leeway" for word in words)
     )
 
 
-def _process(origin: str, container: Plain, words: tuple[str, ...]) -> SchedulerProcess:
+def _process(origin: str, container: Plain, words: tuple[str, ...]) -> Component:
     found = container if isinstance(container, dict) else {}
     entries = found.get("env")
     environment = {
@@ -143,7 +226,7 @@ def _process(origin: str, container: Plain, words: tuple[str, ...]) -> Scheduler
         if isinstance(entry, dict)
     }
     version = _VERSION.search(str(found.get("image", "")))
-    return SchedulerProcess(
+    return Component(
         origin,
         words[1:],
         environment,

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from extender.config.schema import Config
 from extender.review.doctor import examining
 from extender.review.doctor.problems import Problem
 from extender.review.doctor.setup import Setup
@@ -88,6 +89,44 @@ def test_the_chart_comes_out_clean(mode: str) -> None:
 
     assert list(examining.examine(setup)) == []
     assert len(setup.schedulers) == len(setup.extenders) == len(setup.pods) == 1
+
+
+@pytest.mark.parametrize("source", ["kustomize", "helm", "helm with cert-manager"])
+def test_compile_mode_comes_out_clean(source: str) -> None:
+    if source == "kustomize":
+        objects = rendering.kustomized(rendering.OVERLAYS / rendering.COMPILE)
+    else:
+        manages = str("cert-manager" in source).lower()
+        objects = rendering.charted(rendering.COMPILE, admission__certManager__enabled=manages)
+    setup = Setup()
+    for document in objects:
+        setup.add(source, document)
+
+    assert list(examining.examine(setup)) == []
+    assert len(setup.controllers) == len(setup.pods) == len(setup.webhooks) == 1
+    assert (setup.only_compiles, setup.extenders) == (True, [])
+    assert [line.split(":")[0] for line in examining.skipped(setup)] == [
+        *(
+            [
+                "the CA of 2 webhooks, because it is not in the manifests; `leeway certs"
+                " --webhook` writes it"
+            ]
+            if "cert-manager" not in source
+            else []
+        ),
+        "no manifest of kube-apiserver was given",
+    ]
+
+
+@pytest.mark.parametrize("mode", rendering.MODES)
+def test_both_modes_beside_each_other_come_out_clean(mode: str) -> None:
+    setup = Setup()
+    for each in (mode, rendering.COMPILE):
+        for document in rendering.kustomized(rendering.OVERLAYS / each):
+            setup.add(each, document)
+
+    assert list(examining.examine(setup)) == []
+    assert not setup.only_compiles
 
 
 def test_the_example_comes_out_clean() -> None:
@@ -650,7 +689,9 @@ def test_the_checks_are_all_broken_somewhere() -> None:
     named = {
         name
         for file in folder.glob("*.py")
+        # These have all of their cases in tests of their own.
         if file.name not in ("certificates.py", "rights.py", "running.py", "network.py")
+        and file.name not in ("webhooks.py", "whitelists.py", "compile_mode.py", "leader.py")
         for name in re.findall(
             r'Problem\(\s*"(?:error|warning|info)",\s*"([a-z-]+)"', file.read_text()
         )
@@ -658,3 +699,80 @@ def test_the_checks_are_all_broken_somewhere() -> None:
     broken = {check for case in TRAPS for _, check, _ in case.values[2]}  # type: ignore[union-attr]
 
     assert named - broken <= {"port", "plain-http", "queueing-hints"}
+
+
+# --- Compile mode: the parts together; each has its own tests -------------------------------------
+
+CONTROLLER = "Deployment leeway-controller"
+
+
+def compiling(*leave_out: str, **more: JSON) -> Setup:
+    """What is installed for compile mode, without some kinds, and with more."""
+    objects = rendering.kustomized(rendering.OVERLAYS / rendering.COMPILE)
+    setup = Setup()
+    for each in [*objects, *more.values()]:
+        if each["kind"] not in leave_out:
+            setup.add("x", copy.deepcopy(each))
+    return setup
+
+
+def found(setup: Setup) -> list[tuple[str, str]]:
+    return [(p.check, p.where) for p in examining.examine(setup)]
+
+
+def test_a_controller_without_webhooks() -> None:
+    setup = compiling("MutatingWebhookConfiguration")
+    missing = [("webhook-missing", f"x: {CONTROLLER}")] * 2
+
+    assert found(setup) == missing
+    setup.pods.clear()  # nobody knows what else was installed
+    assert found(setup) == []
+    assert "the mutating webhooks, because" in next(iter(examining.skipped(setup)))
+    setup.webhooks_listed = True
+    assert found(setup) == [("webhook-missing", "cluster")] * 2
+
+
+def test_webhooks_of_files_do_not_stand_for_those_of_the_cluster() -> None:
+    setup = compiling()
+    setup.webhooks_listed = True
+
+    assert found(setup) == [("webhook-missing", "cluster")] * 2
+
+
+def test_a_controller_whose_configuration_is_not_known() -> None:
+    setup = compiling("ConfigMap")
+
+    assert found(setup) == []
+    assert setup.controller == (f"x: {CONTROLLER}", Config())
+    assert next(iter(examining.skipped(setup))).startswith("no configuration of the controller")
+    setup.pods.clear()
+    assert setup.controller is None
+    setup.answering = "http://here"
+    assert setup.controller == ("http://here", Config())
+
+
+def test_a_whitelist_is_in_the_way_of_compiled_tolerations_alone() -> None:
+    name = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
+    metadata = {"name": "tenant", "annotations": {name: '[{"key": "a", "operator": "Exists"}]'}}
+    namespace: JSON = {"kind": "Namespace", "metadata": metadata}
+    container = {"command": ["kube-apiserver", "--enable-admission-plugins=NodeRestriction"]}
+    off = {"kind": "Pod", "metadata": {"name": "api"}, "spec": {"containers": [container]}}
+
+    assert found(compiling(one=namespace)) == [("toleration-whitelist", "namespaces: tenant")]
+    assert found(compiling(one=namespace, two=off)) == []
+    assert list(examining.skipped(compiling(two=off)))[1:] == []
+    alone = Setup()
+    alone.add("x", namespace)
+    assert found(alone) == []
+
+
+def test_a_workload_in_the_files_needs_a_gate() -> None:
+    gate = "TaintTolerationComparisonOperators"
+    config: JSON = {"apiVersion": "leeway.scheduling/v1alpha1", "kind": EXTENDER, "compile": {}}
+    rules = {"scheduling.leeway/tolerations": '[{"key": "a", "operator": "Gt", "value": "1"}]'}
+    setup = Setup()
+    setup.add("x", config | {"featureGates": {gate: False}})
+    template: JSON = {"metadata": {"annotations": rules}, "spec": {}}
+    setup.add("x", {"kind": "Job", "metadata": {"name": "j"}, "spec": {"template": template}})
+
+    assert found(setup) == [("gate-off", f"x: featureGates.{gate}")]

@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from extender.review.doctor import process
-from extender.review.doctor.scheduler import SchedulerConfiguration, SchedulerProcess
+from extender.review.doctor.component import Component
+from extender.review.doctor.scheduler import SchedulerConfiguration
 
 
 def checks(**fields: object) -> list[str]:
@@ -39,8 +40,6 @@ def test_the_default_lease_is_the_cluster_schedulers_own() -> None:
 
 
 def test_the_version_of_the_image_counts_before_that_of_the_server() -> None:
-    started = SchedulerProcess(
-        "pod", ("--feature-gates=SchedulerPopFromBackoffQ=false",), {}, (1, 36)
-    )
+    started = Component("pod", ("--feature-gates=SchedulerPopFromBackoffQ=false",), {}, (1, 36))
 
     assert [each.severity for each in process.check_process(started, (1, 30))] == ["info"]

@@ -2,6 +2,7 @@
 
 from extender.cluster.access_reviews import Access
 from extender.config.schema import Config, ProfileConfig
+from extender.config.schema import LeaderElection as ControllerElection
 from extender.review.doctor import rights
 from extender.review.doctor.scheduler import LeaderElection, SchedulerConfiguration
 from tests.deploy import rendering
@@ -73,3 +74,53 @@ def test_what_is_missing_is_told_by_resource() -> None:
     assert [(p.severity, p.where) for p in found] == [("error", "nodes"), ("error", "s.g")]
     assert found[0].why.startswith("jane may not list, watch it")
     assert next(iter(rights.check(refused, ""))).why.startswith("the one who asks")
+
+
+def test_what_a_controller_needs_is_what_its_shipped_roles_allow() -> None:
+    objects = rendering.kustomized(rendering.OVERLAYS / rendering.COMPILE)
+    allowed = {
+        (verb, resource, group, role["metadata"].get("namespace", ""), name)
+        for role in objects
+        if role["kind"] in ("ClusterRole", "Role")
+        for rule in role["rules"]
+        for verb in rule["verbs"]
+        for resource in rule["resources"]
+        for group in rule["apiGroups"]
+        for name in rule.get("resourceNames", [""])
+    }
+    needed = {
+        (a.verb, a.resource, a.group, a.namespace, a.name)
+        for a in rights.needed_by_controller(Config())
+    }
+
+    assert needed == allowed
+
+
+def test_a_controller_without_an_election_needs_no_lease() -> None:
+    alone = Config(leader_election=ControllerElection(leader_elect=False))
+
+    assert "leases" not in {access.resource for access in rights.needed_by_controller(alone)}
+
+
+def test_what_a_controller_never_does_is_not_needed() -> None:
+    assert not set(rights.NEVER) & set(rights.needed_by_controller(Config()))
+
+
+def test_each_right_that_a_controller_lacks_has_its_consequence() -> None:
+    needed = list(rights.needed_by_controller(Config()))
+    found = list(rights.check_controller(needed, "jane"))
+
+    assert [p.where for p in found] == [str(access) for access in needed]
+    assert {(p.severity, p.check) for p in found} == {("error", "controller-rights")}
+    why = {p.where: p.why for p in found}
+    assert why["patch pods"].endswith("adds no toleration to a pod that exists, and no guard")
+    assert why["watch pods"].endswith("never becomes ready")
+    (unnamed,) = rights.check_controller(needed[:1], "")
+    assert unnamed.why.startswith("the one who asks")
+
+
+def test_a_right_too_much_is_a_warning() -> None:
+    (problem,) = rights.check_excess(rights.NEVER[:1], "jane")
+
+    assert (problem.severity, problem.check) == ("warning", "excess-rights")
+    assert problem.where == "delete pods"

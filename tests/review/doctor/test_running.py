@@ -8,7 +8,7 @@ import pytest
 from extender import __version__
 from extender.cluster.source import NoSource
 from extender.review.doctor import running
-from extender.review.doctor.running import Caller, Status
+from extender.review.doctor.running import Caller, Process, Status
 from extender.review.doctor.scheduler import Extender, SchedulerConfiguration
 from extender.server.status import Callers, Readiness
 
@@ -59,6 +59,40 @@ def test_whether_pods_can_be_woken(remark: str, expected: list[tuple[str, str]])
     status = Status(__version__, AT, "", (SCHEDULER,))
 
     assert checked(status, report=ok.report()[1]) == expected
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        pytest.param("leading", [], id="leads"),
+        pytest.param("following other_1", [], id="follows"),
+        pytest.param("nobody leads yet", [("error", "no-leader")], id="nobody leads"),
+        pytest.param("", [("error", "no-leader")], id="says nothing"),
+    ],
+)
+def test_a_controller_is_not_called_by_schedulers(
+    state: str, expected: list[tuple[str, str]]
+) -> None:
+    checks = {"cluster": lambda: (None, "5 nodes"), "leader": lambda: (None, state)}
+    report = Readiness({**checks, "shutdown": lambda: (None, "")}).report()[1]
+    status = Status(__version__, AT)
+
+    assert checked(status, report=report) == expected
+    assert running.process_of(report, status) == Process("controller", __version__, state)
+
+
+def test_an_extender_takes_part_in_no_election() -> None:
+    report = Readiness({"cluster": lambda: (None, "5 nodes")}).report()[1]
+
+    assert running.process_of(report, Status("1.0.0")) == Process("serve", "1.0.0")
+
+
+def test_a_controller_that_is_not_ready_compiles_nothing() -> None:
+    report = "[-]cluster failed: nodes not listed yet\n[+]leader ok\n    leading\n"
+    (problem,) = running.check("x", ready=False, report=report, status=Status(__version__))
+
+    assert problem.check == "ready"
+    assert problem.fix.endswith("until then it compiles nothing")
 
 
 def test_another_version() -> None:

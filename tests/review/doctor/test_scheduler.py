@@ -1,13 +1,9 @@
-"""kube-scheduler's configuration and command line."""
+"""kube-scheduler's configuration."""
 
 import msgspec
 import pytest
 
-from extender.review.doctor.scheduler import (
-    Plugins,
-    SchedulerConfiguration,
-    SchedulerProcess,
-)
+from extender.review.doctor.scheduler import Plugins, SchedulerConfiguration
 
 ON = [{"name": "P"}]
 ALL = [{"name": "*"}]
@@ -42,17 +38,3 @@ def test_without_profiles_there_is_the_default_one() -> None:
 
     assert profile.scheduler_name == "default-scheduler"
     assert profile.arguments("DefaultPreemption") == {}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (("--v=2",), None),
-        (("--feature-gates=A=true,B=false",), False),
-        (("--feature-gates", "A=true, B=True"), True),
-        (("--feature-gates=B=true", "--feature-gates=B=false"), False),
-        (("--feature-gates",), None),
-    ],
-)
-def test_a_gate(arguments: tuple[str, ...], expected: bool | None) -> None:
-    assert SchedulerProcess("here", arguments).gate("B") is expected

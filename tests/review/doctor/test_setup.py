@@ -19,6 +19,7 @@ def sorted_out(*documents: Plain) -> Setup:
         None,
         "text",
         {"kind": "Service"},
+        {"kind": ["Pod"]},
         {"kind": "List"},
         {"kind": "ConfigMap"},
         {"kind": "ConfigMap", "data": {"a": 1, "b": "no configuration"}},
@@ -29,7 +30,10 @@ def sorted_out(*documents: Plain) -> Setup:
     ],
 )
 def test_what_is_none_of_our_business_is_passed_over(document: Plain) -> None:
-    assert sorted_out(document) == Setup()
+    found = sorted_out(document)
+    found.workloads.clear()  # every pod may have rules
+
+    assert found == Setup()
 
 
 def test_a_list_is_looked_into() -> None:
@@ -68,9 +72,81 @@ def test_a_scheduler_is_told_by_its_command() -> None:
         ({"image": "x", "command": ["/opt/leeway", "serve"]}, True),
         ({"image": "leeway.example.com/web"}, False),
         ({"image": "x", "args": ["serve"]}, False),
+        ({"image": "x", "command": ["leeway", "controller"]}, True),
     ],
 )
 def test_our_own_pod_is_told_by_its_image_or_command(container: Plain, ours: bool) -> None:
     setup = sorted_out({"kind": "Pod", "spec": {"containers": [container]}})
 
     assert [pod.scheduler_name for pod in setup.pods] == ["default-scheduler"] * ours
+
+
+def test_a_controller_is_told_by_its_arguments() -> None:
+    containers: list[Plain] = [
+        {"image": "leeway", "args": [each]} for each in ("controller", "serve")
+    ]
+    setup = sorted_out({"kind": "Pod", "spec": {"containers": containers}})
+
+    assert [pod.is_controller for pod in setup.pods] == [True, False]
+    assert setup.controller_pod == setup.pods[0]
+
+
+@pytest.mark.parametrize(
+    ("sections", "extenders", "controllers"),
+    [
+        pytest.param({}, 1, 0, id="of an extender"),
+        pytest.param({"listen": {"scheduler": "127.0.0.1:1"}}, 1, 0, id="surely of one"),
+        pytest.param({"compile": {}}, 0, 1, id="of a controller"),
+        pytest.param({"leaderElection": {}, "listen": {"ops": "127.0.0.1:1"}}, 0, 1, id="too"),
+        pytest.param({"compile": {}, "listen": {"scheduler": "127.0.0.1:1"}}, 1, 1, id="of both"),
+    ],
+)
+def test_a_configuration_is_told_by_its_sections(
+    sections: dict[str, Plain], extenders: int, controllers: int
+) -> None:
+    kind: dict[str, Plain] = {
+        "apiVersion": "leeway.scheduling/v1alpha1",
+        "kind": "ExtenderConfiguration",
+    }
+    setup = sorted_out(kind | sections)
+
+    assert (len(setup.extenders), len(setup.controllers)) == (extenders, controllers)
+
+
+@pytest.mark.parametrize(
+    ("document", "who"),
+    [
+        ({"kind": "ExtenderConfiguration", "compile": 1}, "leeway controller would not start"),
+        ({"kind": "ExtenderConfiguration", "listen": 1}, "leeway serve would not start"),
+        (
+            {"kind": "MutatingWebhookConfiguration", "webhooks": [{"timeoutSeconds": "2"}]},
+            "the API server would not take it",
+        ),
+    ],
+)
+def test_who_cannot_read_a_document_is_named(document: Plain, who: str) -> None:
+    setup = sorted_out(document)
+
+    assert {problem.check for problem in setup.problems} == {"readable"}
+    assert all(problem.why.startswith(who) for problem in setup.problems)
+    assert setup.extenders + setup.controllers == []
+    assert setup.webhooks == []
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"kind": "Namespace", "metadata": []},
+        {"kind": "Deployment", "spec": {"template": 1}},
+        {"kind": "MutatingWebhookConfiguration", "webhooks": [{"name": "a.example.com"}]},
+    ],
+)
+def test_what_others_check_is_passed_over(document: Plain) -> None:
+    assert sorted_out(document) == Setup()
+
+
+def test_an_api_server_is_told_by_its_command() -> None:
+    container: Plain = {"command": ["kube-apiserver", "--v=2"]}
+    (found,) = sorted_out({"kind": "Pod", "spec": {"containers": [container]}}).api_servers
+
+    assert found.arguments == ("--v=2",)
