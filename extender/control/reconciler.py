@@ -1,15 +1,16 @@
 """Keeps the tolerations of every pod with rules equal to what the rules come to.
 
 Level-triggered: whatever happens to a pod or a node, the pod is looked at as it is now, and one
-patch makes up the difference. At most one patch of a pod is under way. Who waits for a node, and
-who would be evicted, comes first.
+patch makes up the difference. At most one patch of a pod is under way. Who would be evicted, and
+who waits for a node, comes first. Namespaces take turns with everything that takes time.
 """
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from extender.cluster.reflector import Backoff
@@ -20,9 +21,10 @@ from extender.control.planner import Planner
 from extender.control.pod_writer import PodWriter, Written
 from extender.control.pods import RuledPods
 from extender.control.rate import TokenBucket
-from extender.control.wanted import Wanted
+from extender.control.turns import Turns
+from extender.control.wanted import Rank, Wanted
 from extender.metrics import ControllerMetrics
-from extender.model.core_v1 import LivePod
+from extender.model.core_v1 import LivePod, Taint
 from extender.native import notes, patches, planning
 from extender.native.carried import rules_key
 from extender.native.notes import Note
@@ -42,6 +44,7 @@ TURN_SECONDS: Final = 0.005
 MAX_PORTIONS: Final = 8
 # Seconds to write nothing when the API server is away or overloaded.
 UNAVAILABLE: Final = (0.2, 10.0)
+_ANYWAY: Final[frozenset[Taint]] = frozenset()
 
 
 class Reconciler:
@@ -69,8 +72,10 @@ class Reconciler:
         self._rate = TokenBucket(per_second, clock=clock)
         self._slots = asyncio.Semaphore(IN_FLIGHT)
         self._wanted = Wanted()
-        self._dirty: dict[Key, None] = {}
-        self._stirred = asyncio.Event()
+        # Pods to look at: if these taints concern them, or anyway.
+        self._dirty: Turns[frozenset[Taint]] = Turns()
+        self._unprepared: Turns[None] = Turns()
+        self._preparing: Key | None = None
         self._leading = asyncio.Event()
         self._memories: dict[Key, Memory] = {}
         self._under_way: set[Key] = set()
@@ -81,12 +86,12 @@ class Reconciler:
 
     def pod_changed(self, key: Key) -> None:
         """Look at a pod, soon."""
-        self._dirty[key] = None
-        self._stirred.set()
+        self._dirty.put(key, _ANYWAY)
 
     def pod_gone(self, key: Key) -> None:
         """Forget a pod."""
-        self._dirty.pop(key, None)
+        self._dirty.discard(key)
+        self._unprepared.discard(key)
         self._wanted.discard(key)
         self._memories.pop(key, None)
 
@@ -105,9 +110,9 @@ class Reconciler:
                 self.pod_changed(key)
         if difference.appeared and self._leads():
             for key in self._pods.pending:
-                pod = self._pods.get(key)
-                if pod is not None and self._planner.concerns(pod, difference.appeared):
-                    self.pod_changed(key)
+                known = self._dirty.get(key)
+                if known != _ANYWAY:
+                    self._dirty.put(key, difference.appeared | (known or frozenset()))
 
     def leader_changed(self, leads: bool) -> None:
         """Look at everything when this process begins to lead, and at nothing when it ends."""
@@ -128,7 +133,10 @@ class Reconciler:
         """Keep pods up to date until cancelled."""
         try:
             await asyncio.gather(
-                _repeated(self._look_around), _repeated(self._write_next), self._resync()
+                _repeated(self._look_around),
+                _repeated(self._prepare_next),
+                _repeated(self._write_next),
+                self._resync(),
             )
         finally:
             for task in self._tasks:
@@ -143,27 +151,27 @@ class Reconciler:
                 self._look_at_all()
 
     def _look_at_all(self) -> None:
-        self._dirty.update(dict.fromkeys(self._pods.keys()))
-        self._stirred.set()
+        for key in list(self._pods.keys()):
+            self.pod_changed(key)
 
     async def _look_around(self) -> None:
         """Look at every pod that something happened to."""
-        await self._stirred.wait()
+        await self._dirty.some()
         await self._leading.wait()
         until = self._clock() + TURN_SECONDS
-        while self._dirty:
-            key = next(iter(self._dirty))
-            del self._dirty[key]
-            self._look(key)
+        while (found := self._dirty.pop()) is not None:
+            with self._contained(found[0]):
+                self._look(*found)
             if self._clock() > until:
                 await asyncio.sleep(0)
                 until = self._clock() + TURN_SECONDS
-        self._stirred.clear()
 
-    def _look(self, key: Key) -> None:
+    def _look(self, key: Key, appeared: frozenset[Taint]) -> None:
         pod = self._pods.get(key)
-        if pod is None or key in self._under_way:
-            return  # the end of a patch brings it here again
+        if pod is None or key in self._under_way or key == self._preparing:
+            return  # the end of that brings it here again
+        if appeared and not self._planner.concerns(pod, appeared):
+            return
         memory = self._memory(key, pod)
         plan = self._planner.plan(pod, memory.guarded, prepared=bool(memory.portions))
         if plan is not None:
@@ -171,12 +179,28 @@ class Reconciler:
             self._judge(key, pod, memory, plan)
         elif memory.portions < MAX_PORTIONS:
             memory.state = "behind"
-            memory.portions += 1
-            self._aside(key, self._planner.prepare(pod))
+            memory.portions += key not in self._unprepared
+            self._unprepared.put(key, None)
         else:
             memory.state = "refused"
             memory.portions = 0
             self._try_later(key, memory, memory.refused.seconds())
+
+    async def _prepare_next(self) -> None:
+        """Do a portion of the work for the rules of one pod, while others go on."""
+        await self._unprepared.some()
+        await self._leading.wait()
+        found = self._unprepared.pop()
+        pod = self._pods.get(found[0]) if found else None
+        if found is None or pod is None:
+            return
+        self._preparing = key = found[0]
+        with self._contained(key):
+            try:
+                await self._planner.prepare(pod)
+            finally:
+                self._preparing = None
+            self.pod_changed(key)
 
     def _memory(self, key: Key, pod: LivePod) -> Memory:
         memory = self._memories.get(key)
@@ -199,8 +223,7 @@ class Reconciler:
         if memory.not_before <= self._clock():
             if memory.state != "refused":
                 memory.state = "behind"
-            urgent = not pod.spec.node_name or bool(plan.added or plan.moved)
-            self._wanted.put(key, self._clock(), urgent=urgent)
+            self._wanted.put(key, self._clock(), _rank(pod, plan))
 
     def _narrowed(self, pod: LivePod, memory: Memory, plan: Plan) -> Iterable[Note]:
         if plan.carried is None:
@@ -232,6 +255,11 @@ class Reconciler:
 
     def _start(self, key: Key, since: float) -> bool:
         """Begin a patch of a pod as it is now; False if it needs none any more."""
+        with self._contained(key):
+            return self._begin(key, since)
+        return False
+
+    def _begin(self, key: Key, since: float) -> bool:
         pod = self._pods.get(key)
         if pod is None or key in self._under_way or not self._leads():
             return False
@@ -291,23 +319,35 @@ class Reconciler:
         memory.not_before = 0.0
         self.pod_changed(key)
 
+    @contextlib.contextmanager
+    def _contained(self, key: Key) -> Iterator[None]:
+        """What breaks over one pod holds nobody else up. The pod is tried again, ever later."""
+        try:
+            yield
+        except Exception:
+            log.exception("pod %s: an internal fault", key)
+            memory = self._memories.get(key)
+            if memory is not None:
+                self._wanted.discard(key)
+                self._try_later(key, memory, memory.refused.seconds())
+
     def _aside(self, key: Key, work: Coroutine[Any, Any, None]) -> None:
         """Do something for one pod while others go on, then look at it again."""
 
         async def done() -> None:
-            try:
+            with self._contained(key):
                 await work
-            except Exception:
-                log.exception("pod %s: an internal fault", key)
-                memory = self._memories.get(key)
-                if memory is not None:
-                    self._try_later(key, memory, memory.refused.seconds())
-            else:
                 self.pod_changed(key)
 
         task = asyncio.create_task(done())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _rank(pod: LivePod, plan: Plan) -> Rank:
+    if not pod.spec.node_name:
+        return Rank.WAITING
+    return Rank.EVICTED if plan.added or plan.moved else Rank.GUARD
 
 
 def _state(plan: Plan) -> State | None:

@@ -2,7 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Any
 
 import msgspec
 import pytest
@@ -10,14 +11,15 @@ from prometheus_client import CollectorRegistry
 
 from extender.cluster.api import ApiServer
 from extender.control.events import EventRecorder
-from extender.control.planner import Planner
+from extender.control.planner import INLINE_CHARACTERS, Planner
 from extender.control.pod_writer import PodWriter, Written
 from extender.control.pods import RuledPods
 from extender.control.reconciler import Reconciler
 from extender.framework.interface import Settings
 from extender.metrics import ControllerMetrics
-from extender.model.core_v1 import LivePod, Node
+from extender.model.core_v1 import LivePod, Node, Taint
 from extender.native.patches import Operation
+from extender.native.planning import Plan
 from extender.native.settings import CompileSettings
 from extender.native.universe import TaintUniverse
 from extender.verbs.cel_budget import CelBudget
@@ -35,6 +37,7 @@ class Writer(PodWriter):
         self.go_on = asyncio.Event()
         self.go_on.set()
         self.breaks = 0
+        self.answer = Written("gone", 404)
 
     async def write(self, key: str, operations: Sequence[Operation]) -> Written:
         self.written.append(key)
@@ -42,7 +45,7 @@ class Writer(PodWriter):
         if self.breaks:
             self.breaks -= 1
             raise RuntimeError("told to")
-        return Written("gone", 404)
+        return self.answer
 
 
 class Rig:
@@ -189,3 +192,111 @@ async def test_a_resync_makes_up_for_what_was_missed(monkeypatch: pytest.MonkeyP
         await eventually(lambda: rig.writer.written, 5)
 
     assert rig.writer.written[0] == "p"
+
+
+async def test_a_pod_that_breaks_every_plan_holds_nobody_up(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    rig, plan = Rig(), Planner.plan
+
+    def breaks(self: Planner, pod: LivePod, *args: Any, **more: Any) -> Plan | None:
+        if pod.metadata.uid == "broken":
+            raise RuntimeError("told to")
+        return plan(self, pod, *args, **more)
+
+    monkeypatch.setattr(Planner, "plan", breaks)
+    rig.node("a", "950")
+    for number in range(3):
+        rig.pod(f"broken/{number}", live(pod_of(GOLD, uid="broken")))
+    rig.pod("default/other", live(pod_of(GOLD, uid="2")))
+    rig.reconciler.leader_changed(True)
+    async with rig.running():
+        await eventually(lambda: rig.writer.written, 5)
+
+    assert rig.writer.written[0] == "default/other"
+    assert {each.getMessage() for each in caplog.records if each.exc_info} == {
+        f"pod broken/{number}: an internal fault" for number in range(3)
+    }
+
+
+async def test_a_plan_that_breaks_when_its_turn_comes_holds_nobody_up(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    rig, plan = Rig(), Planner.plan
+
+    def breaks(self: Planner, pod: LivePod, *args: Any, **more: Any) -> Plan | None:
+        if pod.metadata.uid == "broken" and more.get("prepared"):
+            raise RuntimeError("told to")
+        return plan(self, pod, *args, **more)
+
+    monkeypatch.setattr(Planner, "plan", breaks)
+    rig.node("a", "950")
+    rig.pod("broken/0", live(pod_of(GOLD, uid="broken")))
+    rig.pod("default/other", live(pod_of(GOLD, uid="2")))
+    rig.reconciler.leader_changed(True)
+    async with rig.running():
+        await eventually(lambda: rig.writer.written, 5)
+
+    assert rig.writer.written[0] == "default/other"
+    assert [each.getMessage() for each in caplog.records if each.exc_info] == [
+        "pod broken/0: an internal fault"
+    ]
+
+
+async def test_a_crowd_of_one_namespace_does_not_keep_others_waiting() -> None:
+    """Who may create pods could otherwise have the pods of others evicted."""
+    rig = Rig()
+    rig.node("a", "950", effect="NoExecute")
+    for number in range(200):
+        rig.pod(f"crowd/{number}", live(pod_of(GOLD, uid=f"c{number}", node="a")))
+    rig.pod("default/web-0", live(pod_of(GOLD, node="a")))
+    rig.reconciler.leader_changed(True)
+    async with rig.running():
+        await eventually(lambda: "default/web-0" in rig.writer.written, 5)
+
+    assert rig.writer.written.index("default/web-0") < 8
+
+
+async def test_costly_rules_of_one_namespace_do_not_keep_others_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rig, prepared, prepare = Rig(), [], Planner.prepare
+
+    async def noted(self: Planner, pod: LivePod) -> None:
+        prepared.append(pod.metadata.uid)
+        await prepare(self, pod)
+
+    monkeypatch.setattr(Planner, "prepare", noted)
+    rules = msgspec.json.encode([GOLD]).decode()
+    for number in range(50):
+        text = rules + " " * (INLINE_CHARACTERS + number)
+        rig.pod(f"crowd/{number}", live(pod_of(text, uid=f"c{number}")))
+    rig.pod("default/web-0", live(pod_of(rules + " " * INLINE_CHARACTERS + "\n", uid="mine")))
+    rig.reconciler.leader_changed(True)
+    async with rig.running():
+        await eventually(lambda: "mine" in prepared, 5)
+
+    assert prepared.index("mine") <= 2
+
+
+async def test_pods_that_wait_are_asked_in_turns_whether_a_new_value_concerns_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The change of a node is taken in at once, however many pods wait with whatever rules."""
+    rig, asked, concerns = Rig(), [], Planner.concerns
+
+    def noted(self: Planner, pod: LivePod, appeared: Iterable[Taint]) -> bool:
+        asked.append(sorted(each.value for each in appeared))
+        return concerns(self, pod, appeared)
+
+    monkeypatch.setattr(Planner, "concerns", noted)
+    rig.reconciler.leader_changed(True)
+    rig.pod("default/web-0", live(pod_of(GOLD)))
+    async with rig.running():
+        await asyncio.sleep(0.02)
+        rig.node("a", "700")
+        rig.node("b", "950")
+        assert asked == []
+        await eventually(lambda: rig.writer.written, 5)
+
+    assert asked == [["700", "950"]]
