@@ -294,8 +294,7 @@ class Reconciler:
             case "written":
                 self._backoff.reset()
                 memory.settled()
-                if written.pod is not None and self._pods.get(key) is not None:
-                    self._pods.put(key, written.pod)
+                self._take_in(key, written.pod)
             case "lost":
                 memory.tried = bytes(pod.spec.tolerations)
                 self._try_later(key, memory, memory.lost.seconds())
@@ -310,6 +309,12 @@ class Reconciler:
                 self.pod_changed(key)
             case "gone":
                 pass  # the watch says so, too
+
+    def _take_in(self, key: Key, written: LivePod | None) -> None:
+        """Go on from the pod as it was written, unless its name has come to another one."""
+        known = self._pods.get(key)
+        if written is not None and known is not None and known.metadata.uid == written.metadata.uid:
+            self._pods.put(key, written)
 
     def _try_later(self, key: Key, memory: Memory, seconds: float) -> None:
         memory.not_before = self._clock() + seconds

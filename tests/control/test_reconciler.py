@@ -243,6 +243,27 @@ async def test_a_plan_that_breaks_when_its_turn_comes_holds_nobody_up(
     ]
 
 
+async def test_an_answer_about_a_pod_whose_name_came_to_another_one_is_not_taken_for_it() -> None:
+    """A StatefulSet uses a name again. The watch may tell of the new pod before the answer."""
+    rig = Rig()
+    rig.node("a", "950")
+    old = live(pod_of(GOLD, uid="old"))
+    rig.writer.go_on.clear()
+    rig.writer.answer = Written("written", 200, old)
+    rig.reconciler.leader_changed(True)
+    async with rig.running():
+        rig.pod("default/web-0", old)
+        await eventually(lambda: rig.writer.written, 5)
+        rig.pods.remove("default/web-0")
+        rig.pod("default/web-0", live(pod_of(GOLD, uid="new")))
+        rig.writer.go_on.set()
+        await eventually(lambda: len(rig.writer.written) > 1, 5)
+
+    found = rig.pods.get("default/web-0")
+    assert found is not None
+    assert found.metadata.uid == "new"
+
+
 async def test_a_crowd_of_one_namespace_does_not_keep_others_waiting() -> None:
     """Who may create pods could otherwise have the pods of others evicted."""
     rig = Rig()
