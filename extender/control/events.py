@@ -4,11 +4,10 @@ The name of an Event follows from the pod and the text. So a second controller, 
 after a restart, does not say it again: the API server has it already.
 """
 
-import asyncio
 import hashlib
 import logging
 import time
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -17,6 +16,7 @@ from urllib.parse import quote
 from extender.cluster.api import ApiServer
 from extender.cluster.kept_connection import KeptConnection
 from extender.control.rate import TokenBucket
+from extender.control.turns import Turns
 from extender.errors import ApiError
 from extender.framework.interface import shortened
 from extender.model.core_v1 import LivePod
@@ -26,46 +26,57 @@ log = logging.getLogger("leeway.control")
 
 COMPONENT: Final = "leeway-controller"
 PER_SECOND: Final = 20
-# Events that wait to be sent; with more, the oldest go.
+# Events of one namespace that wait to be sent; with more, the oldest go.
 MAX_WAITING: Final = 2_000
+# Events of one pod. Somebody who edits a pod all the time ends there.
+MAX_EACH: Final = 20
+# Pods of which it is known how many Events they had; those that were told of last.
+MAX_KNOWN: Final = 4_096
 _CONFLICT: Final = 409
 # A name has 253 characters at most, of which the digest takes 17.
 _MAX_NAME: Final = 236
 
 
 class EventRecorder:
-    """Sends Events one after another, and holds nobody up."""
+    """Sends Events one after another, and holds nobody up. Namespaces take turns."""
 
     def __init__(self, api: ApiServer, *, now: Callable[[], float] = time.time) -> None:
         self._kept = KeptConnection(api)
         self._now = now
         self._rate = TokenBucket(PER_SECOND)
-        self._waiting: deque[tuple[LivePod, Note]] = deque(maxlen=MAX_WAITING)
-        self._some = asyncio.Event()
+        # Whole Events, not pods: a pod takes up to a megabyte.
+        self._waiting: Turns[dict[str, Any]] = Turns(MAX_WAITING)
+        self._told: OrderedDict[str, int] = OrderedDict()
 
     def record(self, pod: LivePod, note: Note) -> None:
         """Say something about a pod, soon."""
-        self._waiting.append((pod, note))
-        self._some.set()
+        uid = pod.metadata.uid
+        told = self._told.pop(uid, 0)
+        self._told[uid] = told + 1
+        if len(self._told) > MAX_KNOWN:
+            self._told.popitem(last=False)
+        if told < MAX_EACH:
+            event = self._event(pod, note)
+            self._waiting.put(f"{pod.metadata.namespace}/{event['metadata']['name']}", event)
 
     async def run(self) -> None:
         """Send until cancelled."""
         try:
             while True:
-                await self._some.wait()
-                while self._waiting:
-                    await self._rate.take()
-                    await self._send(*self._waiting.popleft())
-                self._some.clear()
+                await self._waiting.some()
+                await self._rate.take()
+                found = self._waiting.pop()
+                if found is not None:
+                    await self._send(found[1])
         finally:
             await self._kept.close()
 
-    async def _send(self, pod: LivePod, note: Note) -> None:
-        namespace = quote(pod.metadata.namespace, safe="")
+    async def _send(self, event: dict[str, Any]) -> None:
+        namespace = quote(event["metadata"]["namespace"], safe="")
         path = f"/api/v1/namespaces/{namespace}/events"
         try:
             async with self._kept.use() as connection:
-                await connection.post(path, self._event(pod, note))
+                await connection.post(path, event)
         except ApiError as exc:
             if exc.status != _CONFLICT:
                 log.warning("an event cannot be created: %s", exc)

@@ -81,9 +81,53 @@ def test_names_follow_from_the_pod_and_the_text() -> None:
     assert event_name(POD, Note(CUT, "x")) == event_name(POD, Note(CUT, "x"))
 
 
-async def test_of_too_many_the_oldest_go() -> None:
+def crowd(recorder: EventRecorder, count: int) -> None:
+    """As many pods of one namespace as are told of."""
+    for number in range(count):
+        recorder.record(live(pod_of(GOLD, uid=f"crowd-{number}")), Note(CUT, str(number)))
+
+
+async def test_of_too_many_of_a_namespace_the_oldest_go() -> None:
     recorder = EventRecorder(ApiServer(anonymous(ScriptedServer())))
-    for number in range(events.MAX_WAITING + 5):
+    crowd(recorder, events.MAX_WAITING + 5)
+
+    found = recorder._waiting.pop()
+    assert found is not None
+    assert found[1]["message"] == "5"
+    assert len(recorder._waiting) == events.MAX_WAITING - 1
+
+
+async def test_a_crowd_of_one_namespace_does_not_silence_others() -> None:
+    recorder = EventRecorder(ApiServer(anonymous(ScriptedServer())))
+    other = live(pod_of(GOLD) | {"metadata": {"name": "a", "namespace": "other", "uid": "a"}})
+    recorder.record(other, Note(CUT, "mine"))
+    crowd(recorder, events.MAX_WAITING + 5)
+
+    said = [recorder._waiting.pop() for _ in range(2)]
+    assert "mine" in [each[1]["message"] for each in said if each]
+
+
+async def test_a_pod_that_changes_all_the_time_is_told_of_so_often() -> None:
+    """Its annotation may go and come back, and the reconciler forgets it each time."""
+    recorder = EventRecorder(ApiServer(anonymous(ScriptedServer())))
+    for number in range(events.MAX_EACH + 5):
         recorder.record(POD, Note(CUT, str(number)))
 
-    assert recorder._waiting[0][1].message == "5"
+    assert len(recorder._waiting) == events.MAX_EACH
+
+
+async def test_what_is_known_of_pods_is_bounded() -> None:
+    recorder = EventRecorder(ApiServer(anonymous(ScriptedServer())))
+    crowd(recorder, events.MAX_KNOWN + 5)
+
+    assert len(recorder._told) == events.MAX_KNOWN
+
+
+async def test_an_event_that_waits_does_not_keep_its_pod() -> None:
+    recorder = EventRecorder(ApiServer(anonymous(ScriptedServer())))
+    text = "x" * 100_000
+    recorder.record(live(pod_of(text)), Note(CUT, "too many"))
+
+    found = recorder._waiting.pop()
+    assert found is not None
+    assert text not in str(found)
