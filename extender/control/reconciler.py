@@ -298,11 +298,13 @@ class Reconciler:
             case "lost":
                 memory.tried = bytes(pod.spec.tolerations)
                 self._try_later(key, memory, memory.lost.seconds())
-            case "refused":
+            case "refused" | "failed":
                 memory.state, memory.tried = "refused", bytes(pod.spec.tolerations)
                 said = Note(notes.PATCH_REFUSED, written.message)
                 self._say(pod, memory, [said])
-                self._try_later(key, memory, memory.refused.seconds())
+                # What failed may be over in a moment, and a pod may have no more than its grace.
+                wait = memory.refused if written.outcome == "refused" else memory.lost
+                self._try_later(key, memory, wait.seconds())
             case "unavailable":
                 log.warning("pods cannot be patched: %s", written.message)
                 self._paused_until = self._clock() + self._backoff.seconds()

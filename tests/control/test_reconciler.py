@@ -321,3 +321,19 @@ async def test_pods_that_wait_are_asked_in_turns_whether_a_new_value_concerns_th
         await eventually(lambda: rig.writer.written, 5)
 
     assert asked == [["700", "950"]]
+
+
+async def test_a_pod_over_which_the_api_server_fails_holds_nobody_up() -> None:
+    """A webhook that fails for one namespace, or a pod that is too large, is a 500."""
+    rig = Rig()
+    rig.node("a", "950")
+    rig.writer.answer = Written("failed", 500, message="failed calling webhook")
+    rig.reconciler.leader_changed(True)
+    async with rig.running():
+        rig.pod("crowd/0", live(pod_of(GOLD, uid="c")))
+        await eventually(lambda: rig.writer.written.count("crowd/0") == 3, 5)
+        rig.pod("default/web-0", live(pod_of(GOLD)))
+        await eventually(lambda: "default/web-0" in rig.writer.written, 5)
+
+    assert rig.reconciler._paused_until == 0.0
+    assert rig.reconciler.states()["refused"] == 2
