@@ -25,8 +25,7 @@ from extender.control.turns import Turns
 from extender.control.wanted import Rank, Wanted
 from extender.metrics import ControllerMetrics
 from extender.model.core_v1 import LivePod, Taint
-from extender.native import notes, patches, planning
-from extender.native.carried import rules_key
+from extender.native import notes, patches
 from extender.native.notes import Note
 from extender.native.planning import Plan
 from extender.native.universe import Difference
@@ -44,6 +43,11 @@ TURN_SECONDS: Final = 0.005
 MAX_PORTIONS: Final = 8
 # Seconds to write nothing when the API server is away or overloaded.
 UNAVAILABLE: Final = (0.2, 10.0)
+NO_ROOM: Final = Note(
+    notes.RULE_INVALID,
+    "the annotations and tolerations of the pods with rules in this namespace take more memory than"
+    " the controller has for them, so this pod is not compiled: use shorter or equal rules",
+)
 _ANYWAY: Final[frozenset[Taint]] = frozenset()
 
 
@@ -97,11 +101,14 @@ class Reconciler:
 
     def pod_freed(self, old: LivePod) -> None:
         """A pod has no rules any more: what they came to stays."""
-        before = self._planner.extended(old)
-        if before is not None and self._leads():
-            note = planning.narrowed(old, before, None)
-            if note is not None:
-                self._recorder.record(old, note)
+        note = self._planner.narrowed(old, old, None) if self._leads() else None
+        if note is not None:
+            self._recorder.record(old, note)
+
+    def pod_dropped(self, pod: LivePod) -> None:
+        """There is no room for a pod."""
+        if self._leads():
+            self._recorder.record(pod, NO_ROOM)
 
     def node_changed(self, name: str, difference: Difference) -> None:
         """Look at the pods that a changed node means something to."""
@@ -228,11 +235,10 @@ class Reconciler:
     def _narrowed(self, pod: LivePod, memory: Memory, plan: Plan) -> Iterable[Note]:
         if plan.carried is None:
             return ()
-        rules, before = rules_key(pod, self._planner.settings), memory.extended
-        note = None
-        if before is not None and rules != memory.rules:
-            note = planning.narrowed(pod, before, plan.carried.extended)
-        memory.rules, memory.extended = rules, plan.carried.extended
+        seen, memory.seen = memory.seen, pod
+        if seen is None or self._planner.has_same_rules(seen, pod):
+            return ()
+        note = self._planner.narrowed(pod, seen, plan.carried.extended)
         return () if note is None else (note,)
 
     def _say(self, pod: LivePod, memory: Memory, said: Iterable[Note]) -> None:
