@@ -131,3 +131,19 @@ async def test_an_event_that_waits_does_not_keep_its_pod() -> None:
     found = recorder._waiting.pop()
     assert found is not None
     assert text not in str(found)
+
+
+async def test_a_clock_that_was_set_back_says_nothing_twice() -> None:
+    times = iter([1_800_000_000.0, 0.0, 1_800_000_000.0])
+    async with scripted() as server:
+        recorder = EventRecorder(ApiServer(anonymous(server)), now=lambda: next(times))
+        task = asyncio.create_task(recorder.run())
+        for text in ("too many", "too many", "other"):
+            recorder.record(POD, Note(CUT, text))
+            await eventually(lambda: not recorder._waiting, 5)
+        await eventually(lambda: len(server.events) == 2, 5)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    said = [(each["message"], each["firstTimestamp"][:4]) for each in server.events.values()]
+    assert said == [("too many", "2027"), ("other", "2027")]

@@ -337,3 +337,21 @@ async def test_a_pod_over_which_the_api_server_fails_holds_nobody_up() -> None:
 
     assert rig.reconciler._paused_until == 0.0
     assert rig.reconciler.states()["refused"] == 2
+
+
+async def test_a_clock_that_was_set_back_leaves_nobody_behind() -> None:
+    """A pod whose patch was refused is tried again, whatever the time is by then."""
+    rig = Rig()
+    times = [5_000.0]
+    rig.reconciler._clock = lambda: times[0]
+    rig.node("a", "950")
+    rig.writer.answer = Written("failed", 500, message="no")
+    rig.reconciler.leader_changed(True)
+    async with rig.running():
+        rig.pod("default/web-0", live(pod_of(GOLD)))
+        await eventually(lambda: rig.writer.written, 5)
+        times[0] = 0.0
+        rig.pod("default/late", live(pod_of(GOLD, uid="2")))
+        await eventually(lambda: len(rig.writer.written) >= 4, 5)
+
+    assert set(rig.writer.written[1:]) == {"default/web-0", "default/late"}

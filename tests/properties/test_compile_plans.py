@@ -5,6 +5,7 @@ One writer applies each patch as the API server would, and plans again over the 
 
 import json
 from collections.abc import Sequence
+from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from extender.match.gates import FeatureGates
 from extender.match.taints import NO_EXECUTE
 from extender.model.core_v1 import Taint, Toleration
 from extender.native import notes, patches, planning
-from extender.native.carried import Carried, looks_like_guard
+from extender.native.carried import Carried, looks_like_guard, tolerations_of
 from extender.native.planning import Plan
 from extender.native.settings import CompileSettings
 from extender.native.universe import TaintUniverse
@@ -136,7 +137,8 @@ class Writer:
         """One patch, if one is needed; what it must never do is looked for here."""
         plan = self.plan(cluster)
         before = self.pod
-        self.pod = json_patch.applied(before, patches.patch(live(before), plan, PREFIX))
+        operations = patches.patch(live(before), plan, PREFIX)
+        self.pod = json_patch.applied(before, [dict(each) for each in operations])
         if plan.carried is not None:
             self.guarded |= plan.carried.guards.keys() | {each.key for each in plan.guards}
             self.check(plan, plan.carried, cluster)
@@ -159,6 +161,14 @@ class Writer:
             assert looks_like_guard(each)
             assert each.key in named or any(map(carried.extended.tolerates, evicting))
         assert not [*map(str, problems([*plan.added, *plan.guards]))]
+        guarded = carried.guards.keys() | {each.key for each in plan.guards}
+        listed = tolerations_of(live(self.pod))
+        for each in plan.added:
+            if each.key in guarded:  # taint-eviction takes the first that matches
+                last = max(
+                    n for n, t in enumerate(listed) if t.key == each.key and looks_like_guard(t)
+                )
+                assert listed.index(each) < last
 
     def settle(self, cluster: TaintUniverse) -> Plan:
         """Write until nothing is left to write, which takes two patches at most."""
@@ -293,13 +303,13 @@ def shape(plan: Plan) -> object:
 
 @given(pods(), nodes(), rules(), st.sampled_from(LIMITS), st.randoms(use_true_random=False))
 def test_the_order_of_nodes_and_rules_does_not_matter(
-    pod: JSON, cluster: list[JSON], written: list[JSON], limit: int, random: st.DataObject
+    pod: JSON, cluster: list[JSON], written: list[JSON], limit: int, random: Random
 ) -> None:
     # Without seconds, of which the first rule's decide whether there is a guard at all.
     plain = [{k: v for k, v in each.items() if k != "tolerationSeconds"} for each in written]
     shuffled, other = list(plain), list(cluster)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]  # a Random
-    random.shuffle(other)  # type: ignore[attr-defined]  # a Random
+    random.shuffle(shuffled)
+    random.shuffle(other)
     pod["metadata"].setdefault("annotations", {})[RULES] = compact(plain)
     first = Writer(pod, limit).plan(a_cluster(*cluster))
     pod["metadata"]["annotations"][RULES] = compact(shuffled)
