@@ -5,6 +5,7 @@ Beside every bad pod there is a good one, which must be served as if the other w
 
 import asyncio
 import json
+import time
 from collections.abc import Iterable
 
 import pytest
@@ -226,7 +227,7 @@ def added(rig: Rig, name: str) -> list[str]:
 
 async def test_a_value_that_changes_each_second(cluster: Cluster, plane: ControlPlane) -> None:
     """One patch a change for a pod that runs there; one that waits stops at the limit."""
-    most, changes = 6, 12
+    most, changes = 6, 9
     async with compiling(cluster, plane, maxTolerations=most) as rig:
         await cluster.add(node("spot", level(1000)), node("price", taint(SLA, "1000")))
         await cluster.create(ruled("runs", "Gt", "900", "NoExecute"))
@@ -306,3 +307,36 @@ async def test_times_in_the_lease_that_are_far_off(cluster: Cluster, plane: Cont
 async def leaders(rig: Rig) -> float:
     found = [await rig.counted("leeway_leader", each) for each in rig.controllers]
     return sum(each.get("", 0) for each in found)
+
+
+async def test_a_crowd_of_another_namespace_has_nobody_evicted(
+    cluster: Cluster, plane: ControlPlane
+) -> None:
+    """Its patches take three times as long as the grace, and it breaks no limit."""
+    crowd, rate = f"{cluster.namespace}-crowd", 20
+    path = f"/api/v1/namespaces/{crowd}/pods"
+    await cluster.api.ensure("/api/v1/namespaces", {"metadata": {"name": crowd}})
+    async with compiling(cluster, plane, writesPerSecond=rate) as rig:
+        await cluster.add(node("spot", level(950)))
+        await cluster.create(ruled("good", "Gt", "900"))
+        await served(rig, "good", text=guard())
+        before, begun = await rig.writes(), time.monotonic()
+        try:
+            await asyncio.gather(
+                *(
+                    cluster.api.create(path, each)
+                    for each in (
+                        pod(f"c{n}", {"operator": "Exists"}, scheduler=DEFAULT, cpu=WAITS)
+                        for n in range(12 * GRACE * rate // 4)
+                    )
+                )
+            )
+            await cluster.taint("spot", level(960))
+            await served(rig, "good", text=stays(960))
+            await asyncio.sleep(GRACE + SETTLED)
+            written, seconds = await rig.writes() - before, time.monotonic() - begun
+        finally:
+            await cluster.api.delete(path)
+
+        assert rig.seen.deleted == {}
+        assert rate < written <= rate * (seconds + 1)
