@@ -175,7 +175,7 @@ class Reconciler:
 
     def _look(self, key: Key, appeared: frozenset[Taint]) -> None:
         pod = self._pods.get(key)
-        if pod is None or key in self._under_way or key == self._preparing:
+        if pod is None or key in self._under_way or self._is_prepared(key):
             return  # the end of that brings it here again
         if appeared and not self._planner.concerns(pod, appeared):
             return
@@ -186,12 +186,16 @@ class Reconciler:
             self._judge(key, pod, memory, plan)
         elif memory.portions < MAX_PORTIONS:
             memory.state = "behind"
-            memory.portions += key not in self._unprepared
+            memory.portions += 1
             self._unprepared.put(key, None)
         else:
             memory.state = "refused"
             memory.portions = 0
             self._try_later(key, memory, memory.refused.seconds())
+
+    def _is_prepared(self, key: Key) -> bool:
+        """Whether the rules of a pod are worked on, or wait for their turn."""
+        return key == self._preparing or key in self._unprepared
 
     async def _prepare_next(self) -> None:
         """Do a portion of the work for the rules of one pod, while others go on."""

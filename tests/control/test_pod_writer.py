@@ -40,17 +40,6 @@ async def test_what_the_api_server_says(answer: Answer, outcome: str, message: s
     assert (written.outcome, written.code, written.message) == (outcome, answer.status, message)
 
 
-async def test_a_failure_that_is_no_status_is_told_in_its_own_words() -> None:
-    async with scripted() as server:
-        server.on_patch(Answer(500, "<html>"))
-        writer = PodWriter(ApiServer(anonymous(server)))
-        written = await writer.write("default/web-0", ADD)
-        await writer.close()
-
-    assert written.outcome == "failed"
-    assert "<html>" in written.message
-
-
 @pytest.mark.parametrize("status", [401, 408, 429, 502, 503, 504])
 async def test_faults_that_have_nothing_to_do_with_the_pod(status: int) -> None:
     async with scripted() as server:
@@ -62,14 +51,17 @@ async def test_faults_that_have_nothing_to_do_with_the_pod(status: int) -> None:
     assert (written.outcome, written.code) == ("unavailable", status)
 
 
-async def test_an_answer_that_is_no_status_is_a_refusal_in_its_own_words() -> None:
+@pytest.mark.parametrize(("status", "outcome"), [(400, "refused"), (500, "failed")])
+async def test_an_answer_that_is_no_status_is_told_in_its_own_words(
+    status: int, outcome: str
+) -> None:
     async with scripted() as server:
-        server.on_patch(Answer(400, "<html>"))
+        server.on_patch(Answer(status, "<html>"))
         writer = PodWriter(ApiServer(anonymous(server)))
         written = await writer.write("default/web-0", ADD)
         await writer.close()
 
-    assert written.outcome == "refused"
+    assert written.outcome == outcome
     assert "<html>" in written.message
 
 

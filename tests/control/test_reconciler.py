@@ -14,7 +14,7 @@ from extender.control.events import EventRecorder
 from extender.control.planner import INLINE_CHARACTERS, Planner
 from extender.control.pod_writer import PodWriter, Written
 from extender.control.pods import RuledPods
-from extender.control.reconciler import Reconciler
+from extender.control.reconciler import MAX_PORTIONS, NO_ROOM, Reconciler
 from extender.framework.interface import Settings
 from extender.metrics import ControllerMetrics
 from extender.model.core_v1 import LivePod, Node, Taint
@@ -58,12 +58,13 @@ class Rig:
         self.writer = Writer()
         self.leads = True
         self.cel = CelBudget(settings)
+        self.recorder = EventRecorder(ApiServer(anonymous(ScriptedServer())))
         planner = Planner(settings, CompileSettings(), self.taints, self.cel)
         self.reconciler = Reconciler(
             self.pods,
             planner,
             self.writer,
-            EventRecorder(ApiServer(anonymous(ScriptedServer()))),
+            self.recorder,
             ControllerMetrics(CollectorRegistry()),
             leads=lambda: self.leads,
             per_second=per_second,
@@ -87,7 +88,11 @@ class Rig:
                 await asyncio.gather(task, return_exceptions=True)
 
 
-async def test_who_waits_or_would_be_evicted_comes_before_guards() -> None:
+async def test_who_waits_or_would_be_evicted_comes_before_guards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # All are looked at before the first patch, also on a slow machine.
+    monkeypatch.setattr("extender.control.reconciler.TURN_SECONDS", 60.0)
     rig = Rig()
     rig.node("a", "950", effect="NoExecute")
     for number in range(4):
@@ -355,3 +360,63 @@ async def test_a_clock_that_was_set_back_leaves_nobody_behind() -> None:
         await eventually(lambda: len(rig.writer.written) >= 4, 5)
 
     assert set(rig.writer.written[1:]) == {"default/web-0", "default/late"}
+
+
+async def test_a_pod_that_there_is_no_room_for_is_told() -> None:
+    rig = Rig()
+    rig.pods._max_share = 10
+    rig.node("a", "950")
+    rig.reconciler.leader_changed(True)
+    rig.pod("default/web-0", live(pod_of(GOLD)))
+
+    found = rig.recorder._waiting.pop()
+    assert found is not None
+    assert (found[1]["reason"], found[1]["message"]) == ("LeewayRuleInvalid", NO_ROOM.message)
+    assert rig.reconciler.states()["refused"] == 1
+    rig.leads = False
+    rig.pod("default/web-0", live(pod_of(GOLD)))
+    assert rig.recorder._waiting.pop() is None
+
+
+async def test_rules_that_take_work_without_end_are_put_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rig, prepared = Rig(), []
+
+    async def noted(_self: Planner, pod: LivePod) -> None:
+        prepared.append(pod.metadata.uid)
+
+    monkeypatch.setattr(Planner, "plan", lambda *_args, **_more: None)
+    monkeypatch.setattr(Planner, "prepare", noted)
+    rig.pod("default/web-0", live(pod_of(GOLD)))
+    rig.reconciler.leader_changed(True)
+    async with rig.running():
+        await eventually(lambda: rig.reconciler.states()["refused"] == 1, 5)
+
+    assert len(prepared) == MAX_PORTIONS
+
+
+async def test_a_pod_that_is_edited_while_its_rules_wait_is_not_read_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Reading takes up to 50 ms, and somebody may edit all the time."""
+    rig, asked, go_on = Rig(), [], asyncio.Event()
+
+    def noted(_self: Planner, pod: LivePod, *_args: object, prepared: bool = False) -> None:
+        asked.append((pod.metadata.name, prepared))
+
+    async def held(_self: Planner, _pod: LivePod) -> None:
+        await go_on.wait()
+
+    monkeypatch.setattr(Planner, "plan", noted)
+    monkeypatch.setattr(Planner, "prepare", held)
+    rig.reconciler.leader_changed(True)
+    async with rig.running():
+        rig.pod("default/first", live(pod_of(GOLD, name="first")))
+        rig.pod("default/second", live(pod_of(GOLD, name="second", uid="2")))
+        await eventually(lambda: len(asked) == 2, 5)
+        for number in range(5):
+            rig.pod("default/second", live(pod_of({**GOLD, "value": str(number)}, name="second")))
+            await asyncio.sleep(0.01)
+
+        assert asked == [("first", False), ("second", False)]

@@ -227,7 +227,7 @@ def added(rig: Rig, name: str) -> list[str]:
 
 async def test_a_value_that_changes_each_second(cluster: Cluster, plane: ControlPlane) -> None:
     """One patch a change for a pod that runs there; one that waits stops at the limit."""
-    most, changes = 6, 9
+    most, changes = 4, 7
     async with compiling(cluster, plane, maxTolerations=most) as rig:
         await cluster.add(node("spot", level(1000)), node("price", taint(SLA, "1000")))
         await cluster.create(ruled("runs", "Gt", "900", "NoExecute"))
@@ -313,7 +313,7 @@ async def test_a_crowd_of_another_namespace_has_nobody_evicted(
     cluster: Cluster, plane: ControlPlane
 ) -> None:
     """Its patches take three times as long as the grace, and it breaks no limit."""
-    crowd, rate = f"{cluster.namespace}-crowd", 20
+    crowd, rate = f"{cluster.namespace}-crowd", 10
     path = f"/api/v1/namespaces/{crowd}/pods"
     await cluster.api.ensure("/api/v1/namespaces", {"metadata": {"name": crowd}})
     async with compiling(cluster, plane, writesPerSecond=rate) as rig:
@@ -327,7 +327,7 @@ async def test_a_crowd_of_another_namespace_has_nobody_evicted(
                     cluster.api.create(path, each)
                     for each in (
                         pod(f"c{n}", {"operator": "Exists"}, scheduler=DEFAULT, cpu=WAITS)
-                        for n in range(12 * GRACE * rate // 4)
+                        for n in range(3 * GRACE * rate)
                     )
                 )
             )
