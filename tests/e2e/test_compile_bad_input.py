@@ -4,6 +4,7 @@ Beside every bad pod there is a good one, which must be served as if the other w
 """
 
 import asyncio
+import functools
 import json
 import time
 from collections.abc import Iterable
@@ -260,12 +261,13 @@ async def test_a_pod_name_that_is_used_again(cluster: Cluster, plane: ControlPla
         await served(rig, "good", text=guard())
         before = await rig.writes()
         for number in range(times):
-            rig.seen.pods.pop("again", None)
             operator, value = (("Gt", 950), ("Lt", 500))[number % 2]
             odd = {EVICTION_GRACE: f"soon-{number}"}
-            await cluster.create(ruled("again", operator, "700", annotations=odd))
+            again = ruled("again", operator, "700", annotations=odd)
+            made = await cluster.api.create(cluster.pods_path, again)
             if number >= times - 2:
-                await served(rig, "again", text=guard())
+                uid = made["metadata"]["uid"]
+                assert await rig.seen.until(functools.partial(guarded, rig, "again", uid))
                 assert rig.tolerated("again") == [stays(value), guard()]
             await asyncio.sleep(0.01 * number)
             await cluster.delete("again")
@@ -279,6 +281,12 @@ async def test_a_pod_name_that_is_used_again(cluster: Cluster, plane: ControlPla
         assert set(told) == {"LeewayGraceInvalid"}
         assert 2 <= told["LeewayGraceInvalid"] <= times
         await said(rig, {"good": {}, "late": {}})
+
+
+def guarded(rig: Rig, name: str, uid: str) -> bool:
+    """Whether this very pod of a name has its guard."""
+    found = rig.seen.pods.get(name)
+    return found is not None and found["metadata"]["uid"] == uid and guard() in rig.tolerated(name)
 
 
 async def test_times_in_the_lease_that_are_far_off(cluster: Cluster, plane: ControlPlane) -> None:
