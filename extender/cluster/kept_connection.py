@@ -11,6 +11,7 @@ from extender.errors import ApiError
 
 # Credentials rotate; so long a connection may keep those of its start.
 CONNECTION_SECONDS: Final = 60.0
+_UNAUTHORIZED: Final = 401
 
 
 class _Kept:
@@ -37,13 +38,16 @@ class KeptConnection:
 
     @contextlib.asynccontextmanager
     async def use(self) -> AsyncIterator[Connection]:
-        """The connection; after an ApiError the next request gets a new one."""
+        """The connection; after a fault of it the next request gets a new one."""
         kept = await self._current()
         kept.users += 1
         try:
             yield kept.connection
-        except ApiError:
-            self._drop(kept)
+        except ApiError as exc:
+            # A refusal comes over a sound connection. It must be cheap: whoever edits a pod all
+            # the time gets a refused patch each time. So does a pod over which a webhook fails.
+            if not 400 <= exc.status <= 500 or exc.status == _UNAUTHORIZED:
+                self._drop(kept)
             raise
         finally:
             kept.users -= 1

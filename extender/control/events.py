@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import logging
 import time
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -22,6 +22,7 @@ from extender.cluster.api import ApiServer
 from extender.cluster.kept_connection import KeptConnection
 from extender.cluster.reflector import Backoff
 from extender.control.rate import TokenBucket
+from extender.control.turns import Turns
 from extender.errors import ApiError
 from extender.framework.interface import shortened
 from extender.model.core_v1 import LivePod
@@ -31,7 +32,7 @@ log = logging.getLogger("leeway.control")
 
 COMPONENT: Final = "leeway-controller"
 PER_SECOND: Final = 20
-# Events that wait to be sent; with more, the oldest go.
+# Events of one namespace that wait to be sent; with more, the oldest go.
 MAX_WAITING: Final = 2_000
 # Seconds to send none again after the API server could not take one.
 RETRY: Final = (0.2, 30.0)
@@ -39,22 +40,30 @@ RETRY: Final = (0.2, 30.0)
 KEEP_SECONDS: Final = 3_600.0
 # An API server that has just started forbids everything until it knows the roles.
 _FORBIDDEN: Final = 403
+# Events of one pod. Somebody who edits a pod all the time ends there.
+MAX_EACH: Final = 20
+# Pods of which it is known how many Events they had; those that were told of last.
+MAX_KNOWN: Final = 4_096
 _CONFLICT: Final = 409
 # A name has 253 characters at most, of which the digest takes 17.
 _MAX_NAME: Final = 236
 
 
-class _Said(Struct, frozen=True, gc=False):
-    """What is to be told of a pod, and since when."""
+class _Said(Struct, frozen=True):
+    """An Event, and since when it is to be sent. Not its pod, which takes up to a megabyte."""
 
-    pod: LivePod
-    note: Note
-    stamp: str
+    event: dict[str, Any]
     since: float
+
+    @property
+    def key(self) -> str:
+        """Under which it waits."""
+        meta = self.event["metadata"]
+        return f"{meta['namespace']}/{meta['name']}"
 
 
 class EventRecorder:
-    """Sends Events one after another, and holds nobody up."""
+    """Sends Events one after another, and holds nobody up. Namespaces take turns."""
 
     def __init__(
         self,
@@ -67,19 +76,23 @@ class EventRecorder:
         self._now = now
         self._clock = clock
         self._rate = TokenBucket(PER_SECOND)
-        self._new: deque[_Said] = deque()
-        self._failed: deque[_Said] = deque()
+        self._new: Turns[_Said] = Turns(MAX_WAITING)
+        self._failed: Turns[_Said] = Turns(MAX_WAITING)
+        self._told: OrderedDict[str, int] = OrderedDict()
         self._backoff = Backoff(*RETRY)
         self._retry_at = 0.0
-        self._some = asyncio.Event()
 
     def record(self, pod: LivePod, note: Note) -> None:
         """Say something about a pod, soon."""
-        if len(self._new) + len(self._failed) >= MAX_WAITING:
-            (self._failed or self._new).popleft()
-        stamp = datetime.fromtimestamp(self._now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        self._new.append(_Said(pod, note, stamp, self._clock()))
-        self._some.set()
+        uid = pod.metadata.uid
+        told = self._told.pop(uid, 0)
+        self._told[uid] = told + 1
+        if len(self._told) > MAX_KNOWN:
+            self._told.popitem(last=False)
+        if told < MAX_EACH:
+            stamp = datetime.fromtimestamp(self._now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            said = _Said(_event(pod, note, stamp), self._clock())
+            self._new.put(said.key, said)
 
     async def run(self) -> None:
         """Send until cancelled."""
@@ -92,22 +105,21 @@ class EventRecorder:
 
     async def _next(self) -> _Said:
         """A new one, or one that failed and may be tried again."""
-        while not self._new:
+        while True:
             pause = self._retry_at - self._clock()
-            if self._failed and pause <= 0:
-                return self._failed.popleft()
-            self._some.clear()
+            found = self._new.pop() or (self._failed.pop() if pause <= 0 else None)
+            if found is not None:
+                return found[1]
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause if self._failed else None):
-                    await self._some.wait()
-        return self._new.popleft()
+                    await self._new.some()
 
     async def _send(self, said: _Said) -> None:
-        namespace = quote(said.pod.metadata.namespace, safe="")
+        namespace = quote(said.event["metadata"]["namespace"], safe="")
         path = f"/api/v1/namespaces/{namespace}/events"
         try:
             async with self._kept.use() as connection:
-                await connection.post(path, _event(said))
+                await connection.post(path, said.event)
         except ApiError as exc:
             may_change = exc.is_temporary or exc.status == _FORBIDDEN
             if may_change and self._clock() - said.since < KEEP_SECONDS:
@@ -123,17 +135,17 @@ class EventRecorder:
     def _try_later(self, said: _Said, exc: ApiError) -> None:
         if not self._failed:
             log.warning("events wait until the API server takes them: %s", exc)
-        self._failed.append(said)
+        self._failed.put(said.key, said)
         if (now := self._clock()) >= self._retry_at:
             self._retry_at = now + self._backoff.seconds()
 
 
-def _event(said: _Said) -> dict[str, Any]:
-    meta, note = said.pod.metadata, said.note
+def _event(pod: LivePod, note: Note, stamp: str) -> dict[str, Any]:
+    meta = pod.metadata
     return {
         "apiVersion": "v1",
         "kind": "Event",
-        "metadata": {"name": event_name(said.pod, note), "namespace": meta.namespace},
+        "metadata": {"name": event_name(pod, note), "namespace": meta.namespace},
         "involvedObject": {
             "apiVersion": "v1",
             "kind": "Pod",
@@ -146,8 +158,8 @@ def _event(said: _Said) -> dict[str, Any]:
         "message": shortened(note.message),
         "source": {"component": COMPONENT},
         "reportingComponent": COMPONENT,
-        "firstTimestamp": said.stamp,
-        "lastTimestamp": said.stamp,
+        "firstTimestamp": stamp,
+        "lastTimestamp": stamp,
         "count": 1,
     }
 

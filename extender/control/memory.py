@@ -4,8 +4,6 @@ from typing import Final, Literal
 
 from extender.cluster.reflector import Backoff
 from extender.model.core_v1 import LivePod
-from extender.native.carried import RulesKey
-from extender.native.extended import Extended
 from extender.native.notes import Note
 
 State = Literal["current", "behind", "cut", "refused"]
@@ -23,14 +21,13 @@ class Memory:
 
     __slots__ = (
         "_said",
-        "extended",
         "guarded",
         "lost",
         "not_before",
         "portions",
         "refusals",
         "refused",
-        "rules",
+        "seen",
         "state",
         "tried",
         "uid",
@@ -39,8 +36,8 @@ class Memory:
     def __init__(self, pod: LivePod) -> None:
         self.uid = pod.metadata.uid
         self.state: State | None = None  # None: it is not compiled
-        self.rules: RulesKey | None = None
-        self.extended: Extended | None = None  # the rules at the last look
+        # At the last look. Not its rules, which take 16 times as much when they are compiled.
+        self.seen: LivePod | None = None
         self.guarded: frozenset[str] = frozenset()
         self.portions = 0  # of work for its expressions
         self.not_before = 0.0  # when the next patch may be tried

@@ -14,6 +14,7 @@ from extender.errors import BadRequestError
 from extender.metrics import ControllerMetrics
 from extender.model.core_v1 import LivePod
 from extender.model.nulls import Decoder
+from extender.native import carried
 from extender.native.mutation import Mutation, Mutator
 from extender.review import admission, fields
 from extender.review.admission import AdmissionRequest
@@ -76,8 +77,10 @@ class MutatingWebhook:
 
 def _pod(raw: msgspec.Raw, what: str) -> LivePod:
     try:
-        return _POD.decode(raw)
+        pod = _POD.decode(raw)
+        carried.tolerations_of(pod)  # they are read where they are needed, and must be readable
     except RecursionError as exc:
         raise BadRequestError(f"the {what} is nested too deeply") from exc
     except (msgspec.DecodeError, UnicodeError) as exc:
         raise BadRequestError(f"the {what} cannot be read: {exc}") from exc
+    return pod

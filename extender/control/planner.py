@@ -4,6 +4,7 @@ What is small is done at once. A long annotation is read, and costly expressions
 a thread, and the pod is looked at again afterwards: nobody else waits.
 """
 
+import operator
 from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
@@ -13,6 +14,7 @@ from extender.match.taints import CORDON
 from extender.model.core_v1 import LivePod, Taint, Toleration
 from extender.native import carried, planning
 from extender.native.extended import Extended
+from extender.native.notes import Note
 from extender.native.planning import Plan
 from extender.native.settings import CompileSettings
 from extender.native.universe import TaintUniverse
@@ -49,6 +51,11 @@ class Planner:
         except AllowanceError:
             return None
 
+    def has_same_rules(self, one: LivePod, other: LivePod) -> bool:
+        """Whether two states of a pod have the same rules."""
+        keys = (carried.rules_key(pod, self.settings) for pod in (one, other))
+        return one is other or operator.eq(*keys)
+
     def extended(self, pod: LivePod) -> Extended | None:
         """The rules of a pod; None if they cannot be read, or not at once."""
         if self._is_long(pod):
@@ -57,6 +64,17 @@ class Planner:
         try:
             return carried.extended_of(pod, self.settings, self.compile)
         except (AllowanceError, AnnotationError):
+            return None
+
+    def narrowed(self, pod: LivePod, before: LivePod, now: Extended | None) -> Note | None:
+        """What is to be said if a pod keeps what its rules of before came to.
+
+        Nothing is said where that takes work: it is only a remark.
+        """
+        rules = self.extended(before)
+        try:
+            return None if rules is None else planning.narrowed(pod, rules, now)
+        except AllowanceError:
             return None
 
     def concerns(self, pod: LivePod, appeared: Iterable[Taint]) -> bool:

@@ -16,12 +16,15 @@ from extender.model.nulls import Decoder
 from extender.native.patches import Operation
 
 # written: it stands. lost: the pod is not as it was seen, look again. gone: there is no such pod.
-# refused: the API server will not have it. unavailable: nobody answers as they should.
-Outcome = Literal["written", "lost", "gone", "refused", "unavailable"]
+# refused: the API server will not have it. failed: it could not do it, for this pod at least.
+# unavailable: nobody answers as they should.
+Outcome = Literal["written", "lost", "gone", "refused", "failed", "unavailable"]
 
 _NOT_FOUND: Final = 404
 _CONFLICT: Final = 409
 _INVALID: Final = 422
+# Of one pod, perhaps: a webhook that is asked about it fails, or it is too large to be stored.
+_FAILED: Final = 500
 _POD: Final[Decoder[LivePod]] = Decoder(LivePod)
 
 
@@ -72,14 +75,16 @@ class PodWriter:
 
 def _failed(exc: ApiError) -> Written:
     code = exc.status
-    if exc.is_temporary:
+    if exc.is_temporary and code != _FAILED:
         return Written("unavailable", code, message=str(exc))
     if code == _NOT_FOUND:
         return Written("gone", code)
     try:
         status = _STATUS.decode(exc.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return Written("refused", code, message=str(exc))
+        return Written("failed" if code == _FAILED else "refused", code, message=str(exc))
+    if code == _FAILED:
+        return Written("failed", code, message=status.message or str(exc))
     # A failed test says only that the request is in error; what validation refuses has a name.
     if code == _CONFLICT or (code == _INVALID and not status.details.name):
         return Written("lost", code, message=status.message)

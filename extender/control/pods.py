@@ -1,9 +1,8 @@
 """The pods with rules, as the watch tells of them. Of all others nothing is kept."""
 
 import sys
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
@@ -11,8 +10,15 @@ from msgspec.structs import replace
 from extender.cluster.resources import Key, SievedResource
 from extender.model.core_v1 import LivePod
 
-# What the annotations of all pods may take together, equal texts counted once.
-MAX_BYTES: Final = 1 << 26
+# What annotations and tolerations may take together, equal ones of a namespace counted once: of
+# all pods, and of those of one namespace. Nobody can use up what all others need.
+MAX_BYTES: Final = 1 << 27
+MAX_SHARE: Final = 1 << 25
+_MIRROR: Final = "kubernetes.io/config.mirror"
+_OTHERS: Final = "others"
+
+T = TypeVar("T", str, bytes)
+
 _OPERATORS: Final = ("Gt", "Lt", "SemverGt", "SemverLt", "SemverEq")
 
 
@@ -59,26 +65,38 @@ class Listener(Protocol):
         """A pod has no rules any more."""
         ...
 
+    def pod_dropped(self, pod: LivePod) -> None:
+        """There is no room for a pod: it is not looked after."""
+        ...
+
 
 class RuledPods:
     """A store of the pods with rules, by key, with those that wait and those of each node."""
 
-    def __init__(self, prefix: str, *, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(
+        self, prefix: str, *, max_bytes: int = MAX_BYTES, max_share: int = MAX_SHARE
+    ) -> None:
         self._prefix = prefix
         self.listener: Listener | None = None
         self._left = max_bytes
-        self._texts: Counter[str] = Counter()
+        self._max_share = max_share
+        self._texts: dict[str, _Texts] = {}  # by namespace
         self._pods: dict[Key, LivePod] = {}
         self._pending: dict[Key, None] = {}
         self._by_node: dict[str, dict[Key, None]] = {}
-        self.dropped = 0  # pods whose annotations did not fit
+        self._dropped: set[Key] = set()
 
     def __len__(self) -> int:
         return len(self._pods)
 
+    @property
+    def dropped(self) -> int:
+        """How many pods there is no room for."""
+        return len(self._dropped)
+
     def keys(self) -> Sequence[Key]:
-        """The keys of all pods."""
-        return list(self._pods)
+        """The keys of all pods, also of those that there is no room for."""
+        return [*self._pods, *self._dropped]
 
     def get(self, key: Key) -> LivePod | None:
         """One pod, if it has rules."""
@@ -103,13 +121,12 @@ class RuledPods:
             return
         if old is not None and _is_older(obj, old):
             return
-        new = self._slim(obj)
         if old is not None:
             self._forget(key, old)
+        self._dropped.discard(key)
+        new = self._slim(obj)
         if not self._fits(new):
-            self.dropped += 1
-            if self.listener is not None:
-                self.listener.pod_gone(key)
+            self._drop(key, new)
             return
         self._keep(key, new)
         if self.listener is not None and not (old is not None and _is_same(new, old)):
@@ -117,14 +134,23 @@ class RuledPods:
 
     def remove(self, key: Key) -> None:
         """A pod is gone."""
+        self._dropped.discard(key)
         old = self._pods.get(key)
         if old is not None:
             self._forget(key, old)
             if self.listener is not None:
                 self.listener.pod_gone(key)
 
+    def _drop(self, key: Key, new: LivePod) -> None:
+        self._dropped.add(key)
+        if self.listener is not None:
+            self.listener.pod_gone(key)
+            self.listener.pod_dropped(new)
+
     def _keep(self, key: Key, new: LivePod) -> None:
-        self._texts.update(self._ours(new))
+        texts = self._texts.setdefault(new.metadata.namespace, _Texts())
+        for text in self._ours(new):
+            self._left -= texts.add(text)
         self._pods[key] = new
         if new.spec.node_name:
             self._by_node.setdefault(new.spec.node_name, {})[key] = None
@@ -139,38 +165,75 @@ class RuledPods:
             node.pop(key, None)
             if not node:
                 del self._by_node[old.spec.node_name]
+        texts = self._texts[old.metadata.namespace]
         for text in self._ours(old):
-            self._texts[text] -= 1
-            if not self._texts[text]:
-                del self._texts[text]
-                self._left += len(text)
+            self._left += texts.remove(text)
+        if not texts.bytes:
+            del self._texts[old.metadata.namespace]
 
     def _fits(self, pod: LivePod) -> bool:
-        size = sum(len(text) for text in self._ours(pod) if text not in self._texts)
-        if size > self._left:
-            return False
-        self._left -= size
-        return True
+        texts = self._texts.get(pod.metadata.namespace) or _Texts()
+        size = sum(map(texts.size, self._ours(pod)))
+        return size <= min(self._left, self._max_share - texts.bytes)
 
-    def _ours(self, pod: LivePod) -> Iterable[str]:
-        return {
-            text
-            for name, text in (pod.metadata.annotations or {}).items()
-            if name.startswith(self._prefix)
-        }
+    def _ours(self, pod: LivePod) -> Iterable[str | bytes]:
+        annotations = (pod.metadata.annotations or {}).items()
+        texts = {text for name, text in annotations if name.startswith(self._prefix)}
+        return {*texts, bytes(pod.spec.tolerations)}
 
     def _slim(self, pod: LivePod) -> LivePod:
-        """The pod without the texts of others' annotations; that there are any matters to a patch.
+        """The pod without others' annotations; that there are any matters to a patch.
 
-        The bytes of the tolerations are copied: they would keep the whole line of the watch alive.
+        The pods of a workload share their texts. The bytes of the tolerations are copied: they
+        would keep the whole line of the watch alive.
         """
+        known = self._texts.get(pod.metadata.namespace) or _Texts()
         kept = {
-            sys.intern(name): sys.intern(text) if name.startswith(self._prefix) else ""
+            name: known.same(text)
             for name, text in (pod.metadata.annotations or {}).items()
+            if name.startswith(self._prefix) or name == _MIRROR
         }
+        if pod.metadata.annotations and not kept:
+            kept[_OTHERS] = ""
         meta = replace(pod.metadata, annotations=kept or None)
-        tolerations = Raw(bytes(pod.spec.tolerations))
+        tolerations = Raw(known.same(bytes(pod.spec.tolerations)))
         return replace(pod, metadata=meta, spec=replace(pod.spec, tolerations=tolerations))
+
+
+class _Texts:
+    """Annotations and tolerations of a namespace: equal ones are kept once, and counted once."""
+
+    __slots__ = ("_kept", "bytes")
+
+    def __init__(self) -> None:
+        self._kept: dict[str | bytes, tuple[Any, int]] = {}  # not `sys.intern`, which may keep all
+        self.bytes = 0
+
+    def same(self, text: T) -> T:
+        """The text that is kept already, if there is an equal one."""
+        return self._kept.get(text, (text, 0))[0]  # type: ignore[no-any-return]  # as it was kept
+
+    def size(self, text: str | bytes) -> int:
+        """How many bytes more it takes to keep a text."""
+        return 0 if text in self._kept else sys.getsizeof(text)
+
+    def add(self, text: str | bytes) -> int:
+        """Keep a text once more; how many bytes that takes."""
+        size = self.size(text)
+        first, count = self._kept.get(text, (text, 0))
+        self._kept[text] = first, count + 1
+        self.bytes += size
+        return size
+
+    def remove(self, text: str | bytes) -> int:
+        """Keep a text once less; how many bytes that frees."""
+        first, count = self._kept.pop(text)
+        if count > 1:
+            self._kept[text] = first, count - 1
+            return 0
+        size = self.size(text)
+        self.bytes -= size
+        return size
 
 
 def _is_same(new: LivePod, old: LivePod) -> bool:

@@ -1,15 +1,16 @@
 """Keeps the tolerations of every pod with rules equal to what the rules come to.
 
 Level-triggered: whatever happens to a pod or a node, the pod is looked at as it is now, and one
-patch makes up the difference. At most one patch of a pod is under way. Who waits for a node, and
-who would be evicted, comes first.
+patch makes up the difference. At most one patch of a pod is under way. Who would be evicted, and
+who waits for a node, comes first. Namespaces take turns with everything that takes time.
 """
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from extender.cluster.reflector import Backoff
@@ -20,11 +21,11 @@ from extender.control.planner import Planner
 from extender.control.pod_writer import PodWriter, Written
 from extender.control.pods import RuledPods
 from extender.control.rate import TokenBucket
-from extender.control.wanted import Wanted
+from extender.control.turns import Turns
+from extender.control.wanted import Rank, Wanted
 from extender.metrics import ControllerMetrics
-from extender.model.core_v1 import LivePod
-from extender.native import notes, patches, planning
-from extender.native.carried import rules_key
+from extender.model.core_v1 import LivePod, Taint
+from extender.native import notes, patches
 from extender.native.notes import Note
 from extender.native.planning import Plan
 from extender.native.universe import Difference
@@ -42,11 +43,17 @@ TURN_SECONDS: Final = 0.005
 MAX_PORTIONS: Final = 8
 # Seconds to write nothing when the API server is away or overloaded.
 UNAVAILABLE: Final = (0.2, 10.0)
+NO_ROOM: Final = Note(
+    notes.RULE_INVALID,
+    "the annotations and tolerations of the pods with rules in this namespace take more memory than"
+    " the controller has for them, so this pod is not compiled: use shorter or equal rules",
+)
+_ANYWAY: Final[frozenset[Taint]] = frozenset()
 
-# An API server that has just started forbids everything until it knows the roles, which takes a
-# second or two. So a pod is told of 403 when it was refused this often: after 1.5 to 3 seconds.
-FORBIDDEN: Final = 403
-FORBIDDEN_TIMES: Final = 3
+# Refusals of one pod, by status, until it is told of. An API server that has just started forbids
+# everything until it knows the roles, and one that has lost etcd fails over every pod. Either lasts
+# a second or two, and so many attempts take 1.5 to 3 seconds.
+TOLD_AFTER: Final[Mapping[int, int]] = {403: 3, 500: 6}
 
 
 class Reconciler:
@@ -74,8 +81,10 @@ class Reconciler:
         self._rate = TokenBucket(per_second, clock=clock)
         self._slots = asyncio.Semaphore(IN_FLIGHT)
         self._wanted = Wanted()
-        self._dirty: dict[Key, None] = {}
-        self._stirred = asyncio.Event()
+        # Pods to look at: if these taints concern them, or anyway.
+        self._dirty: Turns[frozenset[Taint]] = Turns()
+        self._unprepared: Turns[None] = Turns()
+        self._preparing: Key | None = None
         self._leading = asyncio.Event()
         self._memories: dict[Key, Memory] = {}
         self._under_way: set[Key] = set()
@@ -86,22 +95,25 @@ class Reconciler:
 
     def pod_changed(self, key: Key) -> None:
         """Look at a pod, soon."""
-        self._dirty[key] = None
-        self._stirred.set()
+        self._dirty.put(key, _ANYWAY)
 
     def pod_gone(self, key: Key) -> None:
         """Forget a pod."""
-        self._dirty.pop(key, None)
+        self._dirty.discard(key)
+        self._unprepared.discard(key)
         self._wanted.discard(key)
         self._memories.pop(key, None)
 
     def pod_freed(self, old: LivePod) -> None:
         """A pod has no rules any more: what they came to stays."""
-        before = self._planner.extended(old)
-        if before is not None and self._leads():
-            note = planning.narrowed(old, before, None)
-            if note is not None:
-                self._recorder.record(old, note)
+        note = self._planner.narrowed(old, old, None) if self._leads() else None
+        if note is not None:
+            self._recorder.record(old, note)
+
+    def pod_dropped(self, pod: LivePod) -> None:
+        """There is no room for a pod."""
+        if self._leads():
+            self._recorder.record(pod, NO_ROOM)
 
     def node_changed(self, name: str, difference: Difference) -> None:
         """Look at the pods that a changed node means something to."""
@@ -110,9 +122,9 @@ class Reconciler:
                 self.pod_changed(key)
         if difference.appeared and self._leads():
             for key in self._pods.pending:
-                pod = self._pods.get(key)
-                if pod is not None and self._planner.concerns(pod, difference.appeared):
-                    self.pod_changed(key)
+                known = self._dirty.get(key)
+                if known != _ANYWAY:
+                    self._dirty.put(key, difference.appeared | (known or frozenset()))
 
     def leader_changed(self, leads: bool) -> None:
         """Look at everything when this process begins to lead, and at nothing when it ends."""
@@ -133,7 +145,10 @@ class Reconciler:
         """Keep pods up to date until cancelled."""
         try:
             await asyncio.gather(
-                _repeated(self._look_around), _repeated(self._write_next), self._resync()
+                _repeated(self._look_around),
+                _repeated(self._prepare_next),
+                _repeated(self._write_next),
+                self._resync(),
             )
         finally:
             for task in self._tasks:
@@ -148,27 +163,27 @@ class Reconciler:
                 self._look_at_all()
 
     def _look_at_all(self) -> None:
-        self._dirty.update(dict.fromkeys(self._pods.keys()))
-        self._stirred.set()
+        for key in list(self._pods.keys()):
+            self.pod_changed(key)
 
     async def _look_around(self) -> None:
         """Look at every pod that something happened to."""
-        await self._stirred.wait()
+        await self._dirty.some()
         await self._leading.wait()
         until = self._clock() + TURN_SECONDS
-        while self._dirty:
-            key = next(iter(self._dirty))
-            del self._dirty[key]
-            self._look(key)
+        while (found := self._dirty.pop()) is not None:
+            with self._contained(found[0]):
+                self._look(*found)
             if self._clock() > until:
                 await asyncio.sleep(0)
                 until = self._clock() + TURN_SECONDS
-        self._stirred.clear()
 
-    def _look(self, key: Key) -> None:
+    def _look(self, key: Key, appeared: frozenset[Taint]) -> None:
         pod = self._pods.get(key)
-        if pod is None or key in self._under_way:
-            return  # the end of a patch brings it here again
+        if pod is None or key in self._under_way or self._is_prepared(key):
+            return  # the end of that brings it here again
+        if appeared and not self._planner.concerns(pod, appeared):
+            return
         memory = self._memory(key, pod)
         plan = self._planner.plan(pod, memory.guarded, prepared=bool(memory.portions))
         if plan is not None:
@@ -177,11 +192,31 @@ class Reconciler:
         elif memory.portions < MAX_PORTIONS:
             memory.state = "behind"
             memory.portions += 1
-            self._aside(key, self._planner.prepare(pod))
+            self._unprepared.put(key, None)
         else:
             memory.state = "refused"
             memory.portions = 0
             self._try_later(key, memory, memory.refused.seconds())
+
+    def _is_prepared(self, key: Key) -> bool:
+        """Whether the rules of a pod are worked on, or wait for their turn."""
+        return key == self._preparing or key in self._unprepared
+
+    async def _prepare_next(self) -> None:
+        """Do a portion of the work for the rules of one pod, while others go on."""
+        await self._unprepared.some()
+        await self._leading.wait()
+        found = self._unprepared.pop()
+        pod = self._pods.get(found[0]) if found else None
+        if found is None or pod is None:
+            return
+        self._preparing = key = found[0]
+        with self._contained(key):
+            try:
+                await self._planner.prepare(pod)
+            finally:
+                self._preparing = None
+            self.pod_changed(key)
 
     def _memory(self, key: Key, pod: LivePod) -> Memory:
         memory = self._memories.get(key)
@@ -204,17 +239,15 @@ class Reconciler:
         if memory.not_before <= self._clock():
             if memory.state != "refused":
                 memory.state = "behind"
-            urgent = not pod.spec.node_name or bool(plan.added or plan.moved)
-            self._wanted.put(key, self._clock(), urgent=urgent)
+            self._wanted.put(key, self._clock(), _rank(pod, plan))
 
     def _narrowed(self, pod: LivePod, memory: Memory, plan: Plan) -> Iterable[Note]:
         if plan.carried is None:
             return ()
-        rules, before = rules_key(pod, self._planner.settings), memory.extended
-        note = None
-        if before is not None and rules != memory.rules:
-            note = planning.narrowed(pod, before, plan.carried.extended)
-        memory.rules, memory.extended = rules, plan.carried.extended
+        seen, memory.seen = memory.seen, pod
+        if seen is None or self._planner.has_same_rules(seen, pod):
+            return ()
+        note = self._planner.narrowed(pod, seen, plan.carried.extended)
         return () if note is None else (note,)
 
     def _say(self, pod: LivePod, memory: Memory, said: Iterable[Note]) -> None:
@@ -237,6 +270,11 @@ class Reconciler:
 
     def _start(self, key: Key, since: float) -> bool:
         """Begin a patch of a pod as it is now; False if it needs none any more."""
+        with self._contained(key):
+            return self._begin(key, since)
+        return False
+
+    def _begin(self, key: Key, since: float) -> bool:
         pod = self._pods.get(key)
         if pod is None or key in self._under_way or not self._leads():
             return False
@@ -271,23 +309,30 @@ class Reconciler:
             case "written":
                 self._backoff.reset()
                 memory.settled()
-                if written.pod is not None and self._pods.get(key) is not None:
-                    self._pods.put(key, written.pod)
+                self._take_in(key, written.pod)
             case "lost":
                 memory.tried = bytes(pod.spec.tolerations)
                 self._try_later(key, memory, memory.lost.seconds())
-            case "refused":
+            case "refused" | "failed":
                 memory.state, memory.tried = "refused", bytes(pod.spec.tolerations)
                 memory.refusals += 1
-                if written.code != FORBIDDEN or memory.refusals >= FORBIDDEN_TIMES:
+                if memory.refusals >= TOLD_AFTER.get(written.code, 1):
                     self._say(pod, memory, [Note(notes.PATCH_REFUSED, written.message)])
-                self._try_later(key, memory, memory.refused.seconds())
+                # What failed may be over in a moment, and a pod may have no more than its grace.
+                wait = memory.refused if written.outcome == "refused" else memory.lost
+                self._try_later(key, memory, wait.seconds())
             case "unavailable":
                 log.warning("pods cannot be patched: %s", written.message)
                 self._paused_until = self._clock() + self._backoff.seconds()
                 self.pod_changed(key)
             case "gone":
                 pass  # the watch says so, too
+
+    def _take_in(self, key: Key, written: LivePod | None) -> None:
+        """Go on from the pod as it was written, unless its name has come to another one."""
+        known = self._pods.get(key)
+        if written is not None and known is not None and known.metadata.uid == written.metadata.uid:
+            self._pods.put(key, written)
 
     def _try_later(self, key: Key, memory: Memory, seconds: float) -> None:
         memory.not_before = self._clock() + seconds
@@ -297,23 +342,35 @@ class Reconciler:
         memory.not_before = 0.0
         self.pod_changed(key)
 
+    @contextlib.contextmanager
+    def _contained(self, key: Key) -> Iterator[None]:
+        """What breaks over one pod holds nobody else up. The pod is tried again, ever later."""
+        try:
+            yield
+        except Exception:
+            log.exception("pod %s: an internal fault", key)
+            memory = self._memories.get(key)
+            if memory is not None:
+                self._wanted.discard(key)
+                self._try_later(key, memory, memory.refused.seconds())
+
     def _aside(self, key: Key, work: Coroutine[Any, Any, None]) -> None:
         """Do something for one pod while others go on, then look at it again."""
 
         async def done() -> None:
-            try:
+            with self._contained(key):
                 await work
-            except Exception:
-                log.exception("pod %s: an internal fault", key)
-                memory = self._memories.get(key)
-                if memory is not None:
-                    self._try_later(key, memory, memory.refused.seconds())
-            else:
                 self.pod_changed(key)
 
         task = asyncio.create_task(done())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _rank(pod: LivePod, plan: Plan) -> Rank:
+    if not pod.spec.node_name:
+        return Rank.WAITING
+    return Rank.EVICTED if plan.added or plan.moved else Rank.GUARD
 
 
 def _state(plan: Plan) -> State | None:

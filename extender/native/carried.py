@@ -65,17 +65,18 @@ class Carried:
         places = frozenset(self.guards.values())
         return ((n, each) for n, each in enumerate(self.tolerations) if n not in places)
 
-    def has_own_exists(self, key: str) -> bool:
-        """Whether the pod tolerates every NoExecute taint of a key by itself."""
-        return any(
-            each.operator == EXISTS and is_plain(each) and speaks_of(each, key)
+    def own_exists(self) -> frozenset[str]:
+        """The keys of which the pod tolerates every NoExecute taint by itself; "" is all."""
+        return frozenset(
+            each.key
             for _, each in self.unguarded()
+            if each.operator == EXISTS and is_plain(each) and is_evicting(each)
         )
 
 
-def speaks_of(toleration: Toleration, key: str) -> bool:
-    """Whether taint-eviction may find a toleration for a taint of a key."""
-    return toleration.key in ("", key) and toleration.effect in ("", NO_EXECUTE)
+def is_evicting(toleration: Toleration) -> bool:
+    """Whether taint-eviction may find a toleration for a taint of its key."""
+    return toleration.effect in ("", NO_EXECUTE)
 
 
 def looks_like_guard(toleration: Toleration) -> bool:

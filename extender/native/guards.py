@@ -20,10 +20,11 @@ def guards(pod: Carried, taints: Iterable[Taint], most: int) -> tuple[Toleration
 
     A pod has at most `most`. The keys on its node come first, the others in order.
     """
+    own = pod.own_exists()
     wanted = {
         key: seconds
         for key, seconds in _seconds(pod, taints).items()
-        if seconds > 0 and key not in pod.guards and not pod.has_own_exists(key)
+        if seconds > 0 and key not in pod.guards and not own & {key, ""}
     }
     room = max(most - len(pod.guards), 0)
     return tuple(

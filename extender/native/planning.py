@@ -8,7 +8,7 @@ from extender.errors import AnnotationError
 from extender.framework.interface import Settings, shortened
 from extender.model.core_v1 import LivePod, Taint, Toleration
 from extender.native import notes
-from extender.native.carried import Carried, carried, speaks_of, tolerations_of
+from extender.native.carried import Carried, carried, is_evicting, tolerations_of
 from extender.native.compiling import compiled, compiled_on_node
 from extender.native.extended import Extended
 from extender.native.guards import guards
@@ -107,8 +107,10 @@ def _bound(carries: Carried, taints: tuple[Taint, ...], compile_settings: Compil
 
 def _misplaced(carries: Carried) -> Iterable[str]:
     """The keys of guards that stand before a toleration which taint-eviction should find first."""
+    # A pod may have 10,000 of either: each is looked at once.
+    last = {each.key: n for n, each in carries.unguarded() if is_evicting(each)}
     for key, place in carries.guards.items():
-        if any(n > place and speaks_of(each, key) for n, each in carries.unguarded()):
+        if max(last.get(key, 0), last.get("", 0)) > place:
             yield key
 
 

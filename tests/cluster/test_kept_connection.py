@@ -50,14 +50,26 @@ async def test_a_connection_serves_for_a_minute() -> None:
         assert await asked(connection) is not first
 
 
-async def test_a_fault_hangs_up() -> None:
+@pytest.mark.parametrize("status", [502, 503, 401])
+async def test_a_fault_hangs_up(status: int) -> None:
     async with kept(Clock()) as (server, connection):
         first = await asked(connection)
-        server.on_list("nodes", Answer(500))
-        with pytest.raises(ApiError, match="HTTP 500"):
+        server.on_list("nodes", Answer(status))
+        with pytest.raises(ApiError, match=f"HTTP {status}"):
             await asked(connection)
 
         assert await asked(connection) is not first
+
+
+@pytest.mark.parametrize("status", [404, 409, 422, 429, 500])
+async def test_a_refusal_does_not(status: int) -> None:
+    async with kept(Clock()) as (server, connection):
+        first = await asked(connection)
+        server.on_list("nodes", Answer(status))
+        with pytest.raises(ApiError, match=f"HTTP {status}"):
+            await asked(connection)
+
+        assert await asked(connection) is first
 
 
 async def test_who_hung_up_can_ask_again() -> None:
@@ -71,10 +83,10 @@ async def test_who_hung_up_can_ask_again() -> None:
 async def test_a_fault_of_one_request_does_not_cut_off_another() -> None:
     async with kept(Clock()) as (server, connection):
         answer = asyncio.Event()
-        server.on_list("nodes", Held(answer), Answer(500))
+        server.on_list("nodes", Held(answer), Answer(503))
         slow = asyncio.create_task(asked(connection))
         await eventually(lambda: len(server.asked) == 1)
-        with pytest.raises(ApiError, match="HTTP 500"):
+        with pytest.raises(ApiError, match="HTTP 503"):
             await asked(connection)
         answer.set()
 

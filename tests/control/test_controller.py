@@ -180,14 +180,22 @@ async def test_a_patch_that_is_refused_is_said_in_the_servers_words_and_holds_no
         assert cluster.counted("leeway_compile_writes_total", kind="tolerations", code="422") == 1
 
 
-@pytest.mark.parametrize(("times", "said"), [(2, []), (3, [("LeewayPatchRefused", "no")])])
-async def test_a_patch_that_is_forbidden_for_a_moment_is_not_told(
-    times: int, said: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("status", "times", "said"),
+    [
+        pytest.param(403, 2, [], id="roles that are not known yet"),
+        pytest.param(403, 3, [("LeewayPatchRefused", "no")], id="a right that is missing"),
+        pytest.param(500, 5, [], id="etcd that is away for a moment"),
+        pytest.param(500, 6, [("LeewayPatchRefused", "no")], id="a pod that is too large"),
+    ],
+)
+async def test_what_an_api_server_answers_to_everybody_for_a_moment_is_not_told(
+    status: int, times: int, said: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As by an API server that has just started and does not know the roles yet."""
     monkeypatch.setattr(memory, "REFUSED", (0.05, 0.1))
+    monkeypatch.setattr(memory, "LOST", (0.05, 0.1))
     async with controlled(node_of("a", "950")) as cluster:
-        cluster.server.on_patch(*[Answer(403, '{"message":"no"}')] * times)
+        cluster.server.on_patch(*[Answer(status, '{"message":"no"}')] * times)
         cluster.server.put("pods", pod_of(GOLD))
         await cluster.has([equal("950")])
         await cluster.settle()

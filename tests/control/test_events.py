@@ -158,16 +158,69 @@ def test_names_follow_from_the_pod_and_the_text() -> None:
     assert event_name(POD, Note(CUT, "x")) == event_name(POD, Note(CUT, "x"))
 
 
-async def test_of_too_many_the_oldest_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "MAX_WAITING", 10)
-    async with recording() as (server, recorder):
-        await server.stop()
-        for number in range(3):
-            recorder.record(POD, Note(CUT, f"failed {number}"))
-        await eventually(lambda: len(recorder._failed) == 3, 5)
-        for number in range(12):
-            recorder.record(POD, Note(CUT, str(number)))
-        await server.start()
-        await eventually(lambda: len(server.events) == 10, 10)
+def crowd(recorder: EventRecorder, count: int) -> None:
+    """As many pods of one namespace as are told of."""
+    for number in range(count):
+        recorder.record(live(pod_of(GOLD, uid=f"crowd-{number}")), Note(CUT, str(number)))
 
-    assert texts(server) == [str(number) for number in range(2, 12)]
+
+async def test_of_too_many_of_a_namespace_the_oldest_go() -> None:
+    recorder = EventRecorder(ApiServer(anonymous(ScriptedServer())))
+    crowd(recorder, events.MAX_WAITING + 5)
+
+    found = recorder._new.pop()
+    assert found is not None
+    assert found[1].event["message"] == "5"
+    assert len(recorder._new) == events.MAX_WAITING - 1
+
+
+async def test_a_crowd_of_one_namespace_does_not_silence_others() -> None:
+    recorder = EventRecorder(ApiServer(anonymous(ScriptedServer())))
+    other = live(pod_of(GOLD) | {"metadata": {"name": "a", "namespace": "other", "uid": "a"}})
+    recorder.record(other, Note(CUT, "mine"))
+    crowd(recorder, events.MAX_WAITING + 5)
+
+    said = [recorder._new.pop() for _ in range(2)]
+    assert "mine" in [each[1].event["message"] for each in said if each]
+
+
+async def test_a_pod_that_changes_all_the_time_is_told_of_so_often() -> None:
+    """Its annotation may go and come back, and the reconciler forgets it each time."""
+    recorder = EventRecorder(ApiServer(anonymous(ScriptedServer())))
+    for number in range(events.MAX_EACH + 5):
+        recorder.record(POD, Note(CUT, str(number)))
+
+    assert len(recorder._new) == events.MAX_EACH
+
+
+async def test_what_is_known_of_pods_is_bounded() -> None:
+    recorder = EventRecorder(ApiServer(anonymous(ScriptedServer())))
+    crowd(recorder, events.MAX_KNOWN + 5)
+
+    assert len(recorder._told) == events.MAX_KNOWN
+
+
+async def test_an_event_that_waits_does_not_keep_its_pod() -> None:
+    recorder = EventRecorder(ApiServer(anonymous(ScriptedServer())))
+    text = "x" * 100_000
+    recorder.record(live(pod_of(text)), Note(CUT, "too many"))
+
+    found = recorder._new.pop()
+    assert found is not None
+    assert text not in str(found[1].event)
+
+
+async def test_a_clock_that_was_set_back_says_nothing_twice() -> None:
+    times = iter([1_800_000_000.0, 0.0, 1_800_000_000.0])
+    async with scripted() as server:
+        recorder = EventRecorder(ApiServer(anonymous(server)), now=lambda: next(times))
+        task = asyncio.create_task(recorder.run())
+        for text in ("too many", "too many", "other"):
+            recorder.record(POD, Note(CUT, text))
+            await eventually(lambda: not recorder._new, 5)
+        await eventually(lambda: len(server.events) == 2, 5)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    said = [(each["message"], each["firstTimestamp"][:4]) for each in server.events.values()]
+    assert said == [("too many", "2027"), ("other", "2027")]

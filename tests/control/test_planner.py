@@ -10,7 +10,7 @@ from extender.model.core_v1 import Node, Taint
 from extender.native.settings import CompileSettings
 from extender.native.universe import TaintUniverse
 from extender.verbs.cel_budget import CelBudget
-from tests.control.building import GOLD, live, node_of, pod_of
+from tests.control.building import GOLD, equal, live, node_of, pod_of
 
 LONG = "- {key: sla, operator: Gt, value: '900'}\n" + "#" * planners.INLINE_CHARACTERS
 COSTLY = {"expression": " || ".join(f"taint.value == '{i}'" for i in range(300))}
@@ -78,3 +78,14 @@ def test_new_taints_concern_only_pods_whose_rules_match_them() -> None:
         assert planner.concerns(live(pod_of(GOLD)), [FRESH])
         assert not planner.concerns(live(pod_of({**GOLD, "value": "990"})), [FRESH])
         assert planner.concerns(live(pod_of("[{")), [FRESH])
+
+
+async def test_a_remark_that_takes_too_much_work_is_not_made() -> None:
+    """It is made where the watch tells of a pod, which must go on."""
+    mine = [equal(str(number)) for number in range(3_000)]
+    pod, few = live(pod_of(COSTLY, native=mine)), live(pod_of(COSTLY, native=mine[:3]))
+    with planning() as planner:
+        await planner.prepare(pod)
+
+        assert planner.narrowed(few, few, None) is not None
+        assert planner.narrowed(pod, pod, None) is None

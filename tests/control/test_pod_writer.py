@@ -21,6 +21,12 @@ REFUSAL = '{"kind":"Status","message":"denied","details":{"name":"web-0"},"code"
         pytest.param(Answer(422, REFUSAL), "refused", "denied", id="validation refuses"),
         pytest.param(Answer(403, '{"message":"no"}'), "refused", "no", id="admission refuses"),
         pytest.param(Answer(404, "{}"), "gone", "", id="the pod is gone"),
+        pytest.param(
+            Answer(500, '{"message":"failed calling webhook"}'),
+            "failed",
+            "failed calling webhook",
+            id="a webhook fails over this pod",
+        ),
     ],
 )
 async def test_what_the_api_server_says(answer: Answer, outcome: str, message: str) -> None:
@@ -34,7 +40,7 @@ async def test_what_the_api_server_says(answer: Answer, outcome: str, message: s
     assert (written.outcome, written.code, written.message) == (outcome, answer.status, message)
 
 
-@pytest.mark.parametrize("status", [401, 408, 429, 500, 503])
+@pytest.mark.parametrize("status", [401, 408, 429, 502, 503, 504])
 async def test_faults_that_have_nothing_to_do_with_the_pod(status: int) -> None:
     async with scripted() as server:
         server.on_patch(Answer(status))
@@ -45,14 +51,17 @@ async def test_faults_that_have_nothing_to_do_with_the_pod(status: int) -> None:
     assert (written.outcome, written.code) == ("unavailable", status)
 
 
-async def test_an_answer_that_is_no_status_is_a_refusal_in_its_own_words() -> None:
+@pytest.mark.parametrize(("status", "outcome"), [(400, "refused"), (500, "failed")])
+async def test_an_answer_that_is_no_status_is_told_in_its_own_words(
+    status: int, outcome: str
+) -> None:
     async with scripted() as server:
-        server.on_patch(Answer(400, "<html>"))
+        server.on_patch(Answer(status, "<html>"))
         writer = PodWriter(ApiServer(anonymous(server)))
         written = await writer.write("default/web-0", ADD)
         await writer.close()
 
-    assert written.outcome == "refused"
+    assert written.outcome == outcome
     assert "<html>" in written.message
 
 

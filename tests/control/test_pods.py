@@ -6,7 +6,7 @@ from extender.control.pods import RuledPods, Stub, pods_resource
 from extender.model.core_v1 import LivePod
 from tests.builders import JSON, PREFIX
 from tests.cluster.apiserver import line
-from tests.control.building import GOLD, live, pod_of
+from tests.control.building import GOLD, RECORD, live, pod_of
 
 
 class Heard:
@@ -23,6 +23,9 @@ class Heard:
 
     def pod_freed(self, old: LivePod) -> None:
         self.told.append(("freed", old.metadata.name))
+
+    def pod_dropped(self, pod: LivePod) -> None:
+        self.told.append(("dropped", pod.metadata.uid))
 
 
 def store(**more: int) -> tuple[RuledPods, Heard]:
@@ -124,24 +127,84 @@ def test_another_pod_of_the_name_replaces_it_whatever_its_version() -> None:
     assert found.metadata.uid == "new"
 
 
-def test_only_our_annotations_are_kept_and_that_there_are_others() -> None:
+@pytest.mark.parametrize(
+    ("annotations", "kept"),
+    [
+        pytest.param({}, None, id="none"),
+        pytest.param({"other": "x" * 1000}, {"others": ""}, id="only those of others"),
+        pytest.param({"kubernetes.io/config.mirror": "x"}, None, id="that of a mirror pod"),
+        pytest.param({RECORD: "[]", "o" * 60: "x"}, {RECORD: "[]"}, id="ours"),
+    ],
+)
+def test_only_our_annotations_are_kept_and_that_there_are_others(
+    annotations: dict[str, str], kept: dict[str, str] | None
+) -> None:
     pods, _ = store()
-    pods.put("k", live(pod_of(GOLD, annotations={"other": "x" * 1000})))
+    pods.put("k", live(pod_of(native=[GOLD], annotations=annotations)))
 
     found = pods.get("k")
     assert found is not None
-    assert (found.metadata.annotations or {})["other"] == ""
+    mirror = {name: text for name, text in annotations.items() if "mirror" in name}
+    assert found.metadata.annotations == (mirror or kept)
 
 
-def test_what_all_annotations_take_is_bounded_and_equal_ones_count_once() -> None:
+def ruled(text: str, uid: str = "1", namespace: str = "default") -> LivePod:
+    pod = pod_of(text, uid=uid)
+    return live(pod | {"metadata": pod["metadata"] | {"namespace": namespace}})
+
+
+def test_what_all_pods_take_is_bounded_and_equal_texts_count_once() -> None:
     text = "x" * 600
     pods, heard = store(max_bytes=1000)
-    pods.put("a", live(pod_of(text)))
-    pods.put("b", live(pod_of(text, uid="2")))
-    pods.put("c", live(pod_of("y" * 600, uid="3")))
+    pods.put("a", ruled(text))
+    pods.put("b", ruled(text, "2"))
+    for _ in range(3):
+        pods.put("c", ruled("y" * 600, "3"))
 
-    assert (pods.keys(), pods.dropped, heard.told[-1]) == (["a", "b"], 1, ("gone", "c"))
+    assert (pods.keys(), len(pods), pods.dropped) == (["a", "b", "c"], 2, 1)
+    assert heard.told[-2:] == [("gone", "c"), ("dropped", "3")]
     pods.remove("a")
     pods.remove("b")
-    pods.put("c", live(pod_of("y" * 600, uid="3")))
-    assert pods.keys() == ["c"]
+    pods.put("c", ruled("y" * 600, "3"))
+    assert (pods.keys(), pods.dropped) == (["c"], 0)
+
+
+def test_a_pod_that_did_not_fit_is_forgotten_when_it_goes() -> None:
+    pods, _ = store(max_bytes=1000)
+    pods.put("a", ruled("x" * 2000))
+    assert pods.dropped == 1
+    pods.remove("a")
+
+    assert pods.dropped == 0
+
+
+def test_one_namespace_cannot_use_up_what_all_others_need() -> None:
+    pods, _ = store(max_bytes=10_000, max_share=2_000)
+    for number in range(20):
+        pods.put(f"many/{number}", ruled(str(number) * 500, namespace="many"))
+    pods.put("few/0", ruled("z" * 500, namespace="few"))
+
+    assert len(pods) < 5
+    assert pods.get("few/0") is not None
+
+
+def test_tolerations_count_too() -> None:
+    pods, _ = store(max_bytes=10_000)
+    native = [{"key": f"k{number}", "operator": "Exists"} for number in range(500)]
+    pods.put("a", live(pod_of(GOLD, native=native)))
+
+    assert (len(pods), pods.dropped) == (0, 1)
+
+
+def test_pods_of_a_workload_share_their_texts_and_nothing_is_left_of_them() -> None:
+    pods, _ = store()
+    text, left = "x" * 600, pods._left
+    for number in range(3):
+        pods.put(f"default/{number}", ruled("".join([text]), str(number)))
+    found = [pods.get(f"default/{number}") for number in range(3)]
+    texts = [(each.metadata.annotations or {})[PREFIX + "tolerations"] for each in found if each]
+
+    assert len({id(each) for each in texts}) == 1
+    for number in range(3):
+        pods.remove(f"default/{number}")
+    assert (pods._left, pods._texts) == (left, {})

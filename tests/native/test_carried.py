@@ -18,10 +18,10 @@ from extender.native.carried import (
     Record,
     annotated,
     extended_of,
+    is_evicting,
     looks_like_guard,
     record_of,
     rules_key,
-    speaks_of,
     tolerations_of,
 )
 from extender.native.extended import Extended
@@ -353,27 +353,21 @@ def test_everything_unreadable_is_told_at_once() -> None:
     ],
 )
 def test_own_exists(written: JSON, expected: bool) -> None:
-    assert carried_by(equal("a", "1"), written).has_own_exists("sla") is expected
+    own = carried_by(equal("a", "1"), written).own_exists()
+
+    assert bool(own & {"sla", ""}) is expected
 
 
 def test_a_guard_is_no_exists_of_ones_own() -> None:
-    assert not carried_by(guard("sla"), record=["sla"]).has_own_exists("sla")
-    assert not carried_by(rules=[toleration("sla", "Exists")]).has_own_exists("sla")
+    assert not carried_by(guard("sla"), record=["sla"]).own_exists()
+    assert not carried_by(rules=[toleration("sla", "Exists")]).own_exists()
 
 
 @pytest.mark.parametrize(
-    ("written", "expected"),
-    [
-        pytest.param(equal("sla", "1", "NoExecute"), True, id="key and effect"),
-        pytest.param(equal("sla", "1", ""), True, id="every effect"),
-        pytest.param(toleration("", "Exists", effect="NoExecute"), True, id="every key"),
-        pytest.param(toleration("sla", "Gt", "1"), True, id="a rule that Kubernetes may know"),
-        pytest.param(equal("sla", "1", "NoSchedule"), False, id="another effect"),
-        pytest.param(equal("x", "1", "NoExecute"), False, id="another key"),
-    ],
+    ("effect", "expected"), [("NoExecute", True), ("", True), ("NoSchedule", False)]
 )
-def test_speaks_of(written: JSON, expected: bool) -> None:
-    assert speaks_of(a(written), "sla") is expected
+def test_is_evicting(effect: str, expected: bool) -> None:
+    assert is_evicting(a(equal("sla", "1", effect))) is expected
 
 
 def test_written_counts_what_a_rule_matches_whoever_wrote_it() -> None:

@@ -1,6 +1,6 @@
 """What is to be written to a pod, whole: the table of compile mode, row by row."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -8,9 +8,9 @@ import pytest
 from extender.errors import AllowanceError
 from extender.framework.interface import Settings
 from extender.match.gates import FeatureGates
-from extender.model.core_v1 import LivePod
+from extender.model.core_v1 import LivePod, Toleration
 from extender.native import notes, planning
-from extender.native.carried import extended_of
+from extender.native.carried import Carried, extended_of
 from extender.native.extended import Extended
 from extender.native.notes import Note
 from extender.native.planning import Plan, is_compiled, narrowed
@@ -484,3 +484,25 @@ def test_what_is_told_of_long_keys_fits_an_event() -> None:
 
 def test_the_default_scheduler_has_the_name_that_kubernetes_gives_it() -> None:
     assert planning.DEFAULT_SCHEDULER == "default-scheduler"
+
+
+@pytest.mark.parametrize("guarded", [0, 300])
+def test_tolerations_are_looked_at_once_not_for_each_key(
+    guarded: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pod with 10,000 of either kind would hold the controller up for half a minute."""
+    asked: list[int] = []
+    unguarded = Carried.unguarded
+
+    def counted(self: Carried) -> Iterator[tuple[int, Toleration]]:
+        asked.append(1)
+        return unguarded(self)
+
+    monkeypatch.setattr(Carried, "unguarded", counted)
+    keys = [f"k{n}" for n in range(300)]
+    written = [guard(key) for key in keys[:guarded]] + [equal(key, "1", "") for key in keys]
+    rules = [toleration(key, "Exists") for key in keys]
+    plan = planned(live_json(*written, rules=rules, node="n0", record=keys[:guarded]), CLUSTER)
+
+    assert len(plan.moved) == guarded
+    assert len(asked) <= 2
