@@ -85,6 +85,7 @@ class RuledPods:
         self._pending: dict[Key, None] = {}
         self._by_node: dict[str, dict[Key, None]] = {}
         self._dropped: set[Key] = set()
+        self._ahead: set[Key] = set()  # known from the answer to a patch, not yet from the watch
 
     def __len__(self) -> int:
         return len(self._pods)
@@ -112,15 +113,30 @@ class RuledPods:
         return self._by_node.get(node, {}).keys()
 
     def put(self, key: Key, obj: LivePod | Stub) -> None:
-        """A pod came, or changed."""
+        """A pod came, or changed, as the watch tells it.
+
+        Only a pod that was patched may be known better. After etcd was restored from a backup, a
+        new list has older versions, and they are what is true.
+        """
         old = self._pods.get(key)
         if not isinstance(obj, LivePod):
             if old is not None and self.listener is not None:
                 self.listener.pod_freed(old)
             self.remove(key)
             return
-        if old is not None and _is_older(obj, old):
+        if old is not None and key in self._ahead and _is_older(obj, old):
             return
+        self._ahead.discard(key)
+        self._replace(key, obj, old)
+
+    def put_patched(self, key: Key, pod: LivePod) -> None:
+        """A known pod as the answer to a patch tells it; the watch may be behind, or ahead."""
+        old = self._pods[key]
+        if not _is_older(pod, old):
+            self._replace(key, pod, old)
+            self._ahead.add(key)
+
+    def _replace(self, key: Key, obj: LivePod, old: LivePod | None) -> None:
         if old is not None:
             self._forget(key, old)
         self._dropped.discard(key)
@@ -135,6 +151,7 @@ class RuledPods:
     def remove(self, key: Key) -> None:
         """A pod is gone."""
         self._dropped.discard(key)
+        self._ahead.discard(key)
         old = self._pods.get(key)
         if old is not None:
             self._forget(key, old)

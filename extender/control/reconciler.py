@@ -332,7 +332,7 @@ class Reconciler:
         """Go on from the pod as it was written, unless its name has come to another one."""
         known = self._pods.get(key)
         if written is not None and known is not None and known.metadata.uid == written.metadata.uid:
-            self._pods.put(key, written)
+            self._pods.put_patched(key, written)
 
     def _try_later(self, key: Key, memory: Memory, seconds: float) -> None:
         memory.not_before = self._clock() + seconds

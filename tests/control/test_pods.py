@@ -107,14 +107,30 @@ def test_a_change_of_the_version_alone_is_not_told() -> None:
         pytest.param("abc", "abc", id="a version that is no number stands"),
     ],
 )
-def test_the_newest_state_stands(version: str, kept: str) -> None:
+def test_the_newest_state_of_a_patched_pod_stands(version: str, kept: str) -> None:
+    """Whether the answer to the patch comes before the watch or after it."""
+    for first, second in (("put_patched", "put"), ("put", "put_patched")):
+        pods, _ = store()
+        pods.put("k", versioned(pod_of(GOLD), "1"))
+        getattr(pods, first)("k", versioned(pod_of(GOLD), "7"))
+        getattr(pods, second)("k", versioned(pod_of(GOLD, node="n"), version))
+
+        found = pods.get("k")
+        assert found is not None
+        assert found.metadata.resource_version == kept
+
+
+def test_a_list_with_older_versions_stands() -> None:
+    """So it is after etcd was restored from a backup. What was patched is known by then."""
     pods, _ = store()
+    pods.put("k", versioned(pod_of(GOLD), "1"))
+    pods.put_patched("k", versioned(pod_of(GOLD), "7"))
     pods.put("k", versioned(pod_of(GOLD), "7"))
-    pods.put("k", versioned(pod_of(GOLD, node="n"), version))
+    pods.put("k", versioned(pod_of(GOLD, node="n"), "3"))
 
     found = pods.get("k")
     assert found is not None
-    assert found.metadata.resource_version == kept
+    assert found.metadata.resource_version == "3"
 
 
 def test_another_pod_of_the_name_replaces_it_whatever_its_version() -> None:
