@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from extender.match.shapes import FieldProblem
 from extender.match.versions import go_quote
 
 Reason = Literal[
@@ -60,6 +61,13 @@ def invalid_name(field: str, value: str, detail: str) -> FieldError:
 def invalid_number(field: str, value: int, detail: str) -> FieldError:
     """A number out of range."""
     return FieldError("FieldValueInvalid", field, str(value), detail)
+
+
+def wrong_type(path: str, problem: FieldProblem) -> FieldError:
+    """A field below `path` that is unknown, or whose value has a wrong type."""
+    dot = "" if not path or problem.field.startswith("[") else "."
+    at = f"{path}{dot}{problem.field}"
+    return FieldError("FieldValueInvalid", at, problem.shown, problem.brief)
 
 
 def unsupported(field: str, value: str, supported: Iterable[str]) -> FieldError:

@@ -103,7 +103,7 @@ class Review:
         if old is not None and carrier.annotated and carrier.text == old.text:
             return
         if carrier.problem:
-            yield fields.invalid(carrier.path, _cut(carrier.text or ""), carrier.problem)
+            yield _unreadable(carrier)
         match carrier.rules:
             case NodeAffinity():
                 yield from _check_affinity(carrier.rules, old, carrier.path, self._allowed)
@@ -159,6 +159,14 @@ def _check_volume(
         )
     elif rules != known:
         yield fields.required(f"{path}.required", "must specify required node constraints")
+
+
+def _unreadable(carrier: Carrier) -> FieldError:
+    """Why an annotation cannot be read, at the field that is wrong if there is one."""
+    wrong = carrier.wrong
+    if wrong is None or not wrong.field:
+        return fields.invalid(carrier.path, _cut(carrier.text or ""), carrier.problem)
+    return fields.wrong_type(carrier.path, wrong)
 
 
 def _cut(text: str) -> str:

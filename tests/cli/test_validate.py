@@ -40,8 +40,10 @@ def test_errors_and_warnings_stand_behind_their_lines(folder: Path) -> None:
 
     assert ended.code == 1
     assert ended.out.splitlines() == [
-        "web.yaml:14: spec.template.metadata.annotations[scheduling.leeway/node-affinity]: Invalid"
-        ' value: "{\\"color\\": \\"blue\\"}": Object contains unknown field `color`',
+        "web.yaml:14: spec.template.metadata.annotations[scheduling.leeway/node-affinity].color:"
+        " Invalid value: color is not a field of a node affinity: it has"
+        " requiredDuringSchedulingIgnoredDuringExecution,"
+        " preferredDuringSchedulingIgnoredDuringExecution",
         f"web.yaml:13: {IN_ANNOTATION}: {NOT_CANONICAL}",
         f"web.yaml:13: {IN_ANNOTATION}: {NOT_PARSED}",
         f"web.yaml:17: warning: spec.template.spec.tolerations[0].value: {BELOW_NOTHING}",

@@ -43,8 +43,8 @@ def test_an_annotation_that_cannot_be_read_is_refused() -> None:
     pod = objects.with_annotation("tolerations", "[{color: blue}]")
 
     assert objects.messages(objects.judged(pod)) == [
-        f'{objects.ANNOTATED_TOLERATIONS}: Invalid value: "[{{color: blue}}]": Object contains'
-        " unknown field `color` - at `$[0]`"
+        f"{objects.ANNOTATED_TOLERATIONS}[0].color: Invalid value: color is not a field of a"
+        " toleration: it has key, operator, value, effect, tolerationSeconds, expression"
     ]
 
 

@@ -8,6 +8,8 @@ import msgspec
 from msgspec.structs import replace
 
 from extender.errors import DocumentError, ManifestError
+from extender.match import shapes
+from extender.match.shapes import Words
 from extender.model import documents, nulls
 from extender.model.core_v1 import (
     ClaimSource,
@@ -84,12 +86,17 @@ def _subject(origin: str, kind: str, document: dict[str, Plain], namespace: str)
     where = f"{origin}: {kind} {name!r}"
     if not isinstance(written, dict):
         raise ManifestError(f"{where}: {'.'.join(TEMPLATES[kind])} is missing")
+    shape: type[Pod | LivePod] = Pod
     try:
         bounded = documents.bounded(written)
         pod = nulls.convert(bounded, Pod)
+        shape = LivePod
         live = _LIVE.decode(msgspec.json.encode(bounded))
-    except (msgspec.ValidationError, DocumentError) as exc:
+    except DocumentError as exc:
         raise ManifestError(f"{where}: {exc}") from exc
+    except msgspec.ValidationError as exc:
+        problem = shapes.first_problem(written, shape, exc, Words())
+        raise ManifestError(f"{where}: {problem}") from exc
     is_pod = kind == "Pod"
     pod_meta = pod.metadata or ObjectMeta()
     pod_name = pod_meta.name if is_pod else f"{name}-0" if kind == "StatefulSet" else name
