@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from extender.match.shapes import FieldProblem
@@ -37,6 +37,7 @@ class FieldError:
     field: str
     shown: str
     detail: str
+    operator: str | None = None  # the unknown operator that the error is about
 
     @property
     def message(self) -> str:
@@ -68,6 +69,11 @@ def wrong_type(path: str, problem: FieldProblem) -> FieldError:
     dot = "" if not path or problem.field.startswith("[") else "."
     at = f"{path}{dot}{problem.field}"
     return FieldError("FieldValueInvalid", at, problem.shown, problem.brief)
+
+
+def unknown_operator(error: FieldError, operator: str) -> FieldError:
+    """The same error; it is about an operator that is unknown, or whose gate is off."""
+    return replace(error, operator=operator)
 
 
 def unsupported(field: str, value: str, supported: Iterable[str]) -> FieldError:

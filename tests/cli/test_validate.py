@@ -51,6 +51,16 @@ def test_errors_and_warnings_stand_behind_their_lines(folder: Path) -> None:
     assert ended.err == "1 object(s), 3 error(s), 1 warning(s)\n"
 
 
+def test_mistakes_of_people_are_named_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    golden = ROOT / "tests/golden/mistakes"
+    monkeypatch.chdir(golden)
+
+    ended = process.run("validate", "workloads.yaml", "native.yaml")
+
+    assert ended.out == (golden / "validate.txt").read_text(encoding="utf-8")
+    assert ended.code == 1
+
+
 def test_warnings_alone_do_not_fail_unless_they_shall(folder: Path) -> None:
     file = write("pod.yaml", WARNED)
 
