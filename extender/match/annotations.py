@@ -31,6 +31,8 @@ NODE_AFFINITY: Final = "node-affinity"
 # the keys for which that is written.
 EVICTION_GRACE: Final = "eviction-grace-seconds"
 GUARDED_KEYS: Final = "guarded-keys"
+# Behind the prefix.
+NAMES: Final = frozenset({TOLERATIONS, NODE_AFFINITY, EVICTION_GRACE, GUARDED_KEYS})
 
 _MAX_VALUES: Final = 20_000
 

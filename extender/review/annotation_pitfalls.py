@@ -13,14 +13,6 @@ from extender.review import subjects
 
 # Nobody else has annotations with this prefix. Another one may be shared.
 OWN_PREFIX: Final = "scheduling.leeway/"
-OF_PODS: Final = frozenset(
-    {
-        annotations.TOLERATIONS,
-        annotations.NODE_AFFINITY,
-        annotations.EVICTION_GRACE,
-        annotations.GUARDED_KEYS,
-    }
-)
 # More than anybody has; an API server waits for the answer.
 MAX_NAMES: Final = 100
 OF_VOLUMES: Final = frozenset({annotations.NODE_AFFINITY})
@@ -37,7 +29,7 @@ def find(
     written, path = subjects.annotated(new)
     before = subjects.annotated(old)[0] if old is not None else {}
     is_new = not lives and (old is None or not isinstance(new, RuledPod))
-    known = OF_VOLUMES if isinstance(new, RuledVolume) else OF_PODS
+    known = OF_VOLUMES if isinstance(new, RuledVolume) else annotations.NAMES
     for name, text in islice(_ours(written, before, prefix), MAX_NAMES):
         at, suffix = f"{path}metadata.annotations[{name}]", name.removeprefix(prefix)
         if suffix not in known:
@@ -87,7 +79,7 @@ def _of_workload(
     outer = dict(_outer(old)) if isinstance(old, Workload | CronJob) else {}
     for at, written in _outer(new):
         for name, _ in islice(_ours(written, outer.get(at, {}), prefix), MAX_NAMES):
-            if name.removeprefix(prefix) in OF_PODS:
+            if name.removeprefix(prefix) in annotations.NAMES:
                 yield (
                     f"{at}metadata.annotations[{name}]",
                     f"nobody reads it here: move it to {path}metadata.annotations, which pods get",
