@@ -65,10 +65,13 @@ class VersionError(LeewayError, ValueError):
 class AnnotationError(LeewayError):
     """An annotation with rules that cannot be decoded; the message says which one and why."""
 
-    def __init__(self, annotation: str, problem: str) -> None:
-        super().__init__(f"{annotation} is invalid: {problem}")
+    def __init__(self, annotation: str, text: str, *, field: str = "", shown: str = "") -> None:
         self.annotation = annotation
-        self.problem = problem
+        self.field = field  # what the text is about, such as [0].value; empty: the whole
+        self.shown = shown  # its value, if that is short
+        self.text = text
+        self.problem = f"{field} {text}" if field else text
+        super().__init__(f"{annotation} is invalid: {self.problem}")
 
 
 class SelectorError(LeewayError):

@@ -22,7 +22,7 @@ from extender.review.explain.schema import (
     TolerationCheck,
     Verdict,
 )
-from extender.review.explain.words import counted
+from extender.review.explain.words import cause, counted
 
 _WORDS: Final[dict[str, tuple[str, Colour]]] = {
     PASSES: ("passes", "green"),
@@ -97,7 +97,7 @@ def _verdicts(explanation: Explanation, on: Screen, *, every: bool) -> str:
 def _row(verdict: Verdict, *, scored: bool) -> Row:
     score = "-" if verdict.score is None else str(verdict.score)
     cells: list[Cell | str] = [verdict.node, verdict_cell(verdict.code), score]
-    cells += [verdict.plugin or "-", verdict.reason or "-"]
+    cells += [cause(verdict.plugin, verdict.reason) or "-", verdict.reason or "-"]
     if not scored:
         del cells[2]
     return cells
@@ -207,7 +207,8 @@ def render_node(explanation: Explanation, derived: Derivation, on: Screen) -> st
 def _node_head(explanation: Explanation, derived: Derivation, on: Screen) -> str:
     who = f"{pod_name(explanation)} on node {derived.node}"
     cell = verdict_cell(derived.code)
-    by = f" by {derived.plugin}" if derived.plugin else ""
+    refusing = cause(derived.plugin, derived.reason)
+    by = f" by {refusing}" if refusing else ""
     head = f"{on.paint(escapes.line(who), 'bold')}: {on.paint(cell.text + by, cell.colour)}\n"
     return head + (tables.paragraph(derived.reason, on) if derived.reason else "")
 

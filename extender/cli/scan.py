@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import sys
+from collections.abc import Callable
 from typing import Final
 
 from extender.cli import flags, manual, output, scan_output, sources
@@ -13,11 +14,14 @@ from extender.cluster.api import ApiServer
 from extender.cluster.cache import ClusterCache
 from extender.cluster.resources import Resource, key_of
 from extender.config.schema import Config
-from extender.errors import ApiForbiddenError, ConfigError
+from extender.errors import ApiForbiddenError, ConfigError, SelectorError
+from extender.match import label_selectors
+from extender.match.label_selectors import Selector
 from extender.review.doctor import problems
 from extender.review.scan import objects, report
 from extender.review.scan.inventory import Inventory
 from extender.review.scan.report import Report
+from extender.review.scan.selection import Selection
 from extender.verbs.profiles import Profiles
 
 _STANDARD_INPUT: Final = "/dev/stdin"
@@ -71,8 +75,28 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     flags.add_rules_to(parser)
     flags.add_kubeconfig(parser, "scan the cluster of this kubeconfig's current context")
     flags.add_cluster(parser, "the same as PATH, as in the other commands")
+    parser.add_argument(
+        "-n", "--namespace", metavar="NAMESPACE", help="only the workloads of this namespace"
+    )
+    parser.add_argument(
+        "-l",
+        "--selector",
+        type=_selector,
+        metavar="SELECTOR",
+        help="only workloads and pods with these labels, as in kubectl: app=web,tier!=db",
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="list everything; long sections are cut otherwise"
+    )
     output.add_to(parser)
     parser.set_defaults(run=run)
+
+
+def _selector(text: str) -> Selector:
+    try:
+        return label_selectors.parse(text)
+    except SelectorError as exc:
+        raise argparse.ArgumentTypeError(str(exc)) from exc
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -89,25 +113,29 @@ def run(arguments: argparse.Namespace) -> int:
     server = None if paths else sources.api_server(kubeconfig or config.kubeconfig)
     if not paths and server is None:
         raise ConfigError(["scan: nothing to scan: give PATH or --kubeconfig"])
-    found = _scan(config, paths, server)
+    selection = Selection(arguments.namespace or "", arguments.selector)
+    found = _scan(config, paths, server, selection)
     output.show(
         scan_output.document(found),
         arguments.output,
-        lambda on: "".join(scan_output.tables_of(found, on)),
+        lambda on: "".join(scan_output.tables_of(found, on, every=arguments.all)),
     )
     return problems.exit_code(found.severities())
 
 
-def _scan(config: Config, paths: list[str], server: ApiServer | None) -> Report:
+def _scan(
+    config: Config, paths: list[str], server: ApiServer | None, selection: Selection
+) -> Report:
     progress = Progress(sys.stderr)
     profiles = Profiles(config)
-    inventory, cache = Inventory(profiles.settings), ClusterCache()
+    inventory, cache = Inventory(profiles.settings, selection), ClusterCache()
     missing: dict[str, str] = {}
     try:
         if server is not None:
             missing = asyncio.run(_list(server, inventory, cache, progress))
         else:
-            _read(paths, inventory, cache)
+            progress.begin("reading manifests")
+            _read(paths, inventory, cache, progress.advance)
         progress.begin("judging pods", len(inventory.waiting))
         return report.build(
             inventory,
@@ -127,7 +155,9 @@ def _scan(config: Config, paths: list[str], server: ApiServer | None) -> Report:
         progress.end()
 
 
-def _read(paths: list[str], inventory: Inventory, cache: ClusterCache) -> None:
+def _read(
+    paths: list[str], inventory: Inventory, cache: ClusterCache, step: Callable[[], None]
+) -> None:
     """Read the manifests; the last of several objects with one name wins."""
     stores = dict(zip(manifests.KINDS, (store for _, store in cache.stores()), strict=True))
     kinds = manifests.KINDS.keys() | objects.SHAPES.keys()
@@ -140,6 +170,7 @@ def _read(paths: list[str], inventory: Inventory, cache: ClusterCache) -> None:
                 stores[kind].put(key, obj)
             if kind in objects.SHAPES:
                 inventory.add(kind, manifests.decoded(file, kind, item, objects.SHAPES[kind]))
+            step()
 
 
 async def _list(

@@ -9,6 +9,8 @@ import msgspec
 from extender.cluster.cache import ClusterCache
 from extender.cluster.resources import Object, key_of
 from extender.errors import DocumentError, ManifestError
+from extender.match import shapes
+from extender.match.shapes import Words
 from extender.model import documents, nulls
 from extender.model.core_v1 import Node, PlacedPod, Pod
 from extender.model.documents import Plain
@@ -59,8 +61,11 @@ def decoded(file: Path, kind: str, item: dict[str, Plain], shape: type[T]) -> T:
     """An object of a file, decoded as `shape`."""
     try:
         return nulls.convert(documents.bounded(item), shape)
-    except (msgspec.ValidationError, DocumentError) as exc:
+    except DocumentError as exc:
         raise _wrong(file, kind, item, exc) from exc
+    except msgspec.ValidationError as exc:
+        problem = shapes.first_problem(item, shape, exc, Words())
+        raise _wrong(file, kind, item, problem) from exc
 
 
 def decoded_for_cache(file: Path, kind: str, item: dict[str, Plain]) -> tuple[str, Object]:
@@ -136,17 +141,17 @@ def _placed(kind: str, item: dict[str, Plain]) -> dict[str, Plain]:
 
 
 def _decoded(file: Path, kind: str, item: dict[str, Plain]) -> Object:
+    if kind != "Pod":
+        return decoded(file, kind, item, KINDS[kind])
+    decoded(file, kind, item, Pod)  # checks the labels, which are left undecoded below
     try:
-        data = documents.bounded(item)
-        if kind != "Pod":
-            return nulls.convert(data, KINDS[kind])
-        nulls.convert(data, Pod)  # checks the labels, which the next line leaves undecoded
-        return _PLACED_POD.decode(msgspec.json.encode(data))
-    except (msgspec.ValidationError, DocumentError) as exc:
-        raise _wrong(file, kind, item, exc) from exc
+        return _PLACED_POD.decode(msgspec.json.encode(item))
+    except msgspec.ValidationError as exc:
+        problem = shapes.first_problem(item, PlacedPod, exc, Words())
+        raise _wrong(file, kind, item, problem) from exc
 
 
-def _wrong(file: Path, kind: str, item: dict[str, Plain], exc: Exception) -> ManifestError:
+def _wrong(file: Path, kind: str, item: dict[str, Plain], why: object) -> ManifestError:
     metadata = item.get("metadata")
     name = metadata.get("name", "") if isinstance(metadata, dict) else ""
-    return ManifestError(f"{file}: {kind} {name!r}: {exc}")
+    return ManifestError(f"{file}: {kind} {name!r}: {why}")

@@ -12,6 +12,8 @@ from typing import Final, TypeVar
 import msgspec
 
 from extender.errors import AnnotationError, DocumentError
+from extender.match import shapes
+from extender.match.shapes import Words
 from extender.model import documents
 from extender.model.core_v1 import (
     NodeAffinity,
@@ -29,6 +31,8 @@ NODE_AFFINITY: Final = "node-affinity"
 # the keys for which that is written.
 EVICTION_GRACE: Final = "eviction-grace-seconds"
 GUARDED_KEYS: Final = "guarded-keys"
+# Behind the prefix.
+NAMES: Final = frozenset({TOLERATIONS, NODE_AFFINITY, EVICTION_GRACE, GUARDED_KEYS})
 
 _MAX_VALUES: Final = 20_000
 
@@ -79,6 +83,20 @@ class StrictVolumeAffinity(VolumeNodeAffinity, frozen=True, gc=False, forbid_unk
     required: _Selector | None = None
 
 
+_WORDS: Final = Words(
+    nulls=False,  # null fields are left out before, and a list has no place for one
+    nouns={
+        StrictToleration: "a toleration",
+        StrictNodeAffinity: "a node affinity",
+        StrictVolumeAffinity: "the node affinity of a volume",
+        _Selector: "a node selector",
+        _Preferred: "a preferred term",
+        _Term: "a term",
+        _Requirement: "a requirement",
+    },
+)
+
+
 def tolerations(
     annotations: Mapping[str, str] | None, prefix: str, limit: int
 ) -> tuple[StrictToleration, ...]:
@@ -118,10 +136,16 @@ def _decoded(name: str, text: str, kind: type[T], limit: int, whose: str = "pod"
         else:
             return value
     try:
-        data = documents.parse_one(text, limit, max_values=_MAX_VALUES)
-        return msgspec.convert(documents.without_nulls(data), kind)
-    except (DocumentError, msgspec.ValidationError) as exc:
+        data = documents.without_nulls(documents.parse_one(text, limit, max_values=_MAX_VALUES))
+    except DocumentError as exc:
         raise AnnotationError(f"{whose} annotation {name}", str(exc)) from None
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as exc:
+        wrong = shapes.first_problem(data, kind, exc, _WORDS)
+        raise AnnotationError(
+            f"{whose} annotation {name}", wrong.text, field=wrong.field, shown=wrong.shown
+        ) from None
 
 
 @functools.cache

@@ -4,6 +4,7 @@ As upstream, an absent selector selects nothing and an empty one everything. Unl
 selector, a malformed one is refused as a whole.
 """
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,14 @@ from extender.model.core_v1 import LabelSelector as Written
 from extender.model.core_v1 import LabelSelectorRequirement
 
 _SETS: Final = frozenset({"In", "NotIn"})
+# One requirement, with the comma behind it.
+_CLAUSE: Final = re.compile(
+    r"""\s* (?P<absent>!\s*)? (?P<key>[^\s,!=()<>]+) \s*
+    (?(absent) | (?: (?P<sign>==|=|!=) \s* (?P<value>[^\s,!=()<>]*)
+                   | (?<=\s) (?P<word>in|notin) \s* \( (?P<values>[^()]*) \) )? )
+    \s* (?: , (?=\s*\S) | $ )""",
+    re.VERBOSE,
+)
 _PRESENCE: Final = frozenset({"Exists", "DoesNotExist"})
 
 
@@ -82,6 +91,35 @@ def compile_selector(written: Written | None) -> Selector:
     if written is None:
         return Selector(None)
     return _selector(_requirements(written))
+
+
+def parse(text: str) -> Selector:
+    """The selector of a command line, as kubectl reads it; SelectorError if it is malformed."""
+    requirements = []
+    place = 0
+    while place < len(text):
+        clause = _CLAUSE.match(text, place)
+        if clause is None:
+            raise SelectorError(
+                f"{text[place : place + 64]!r} is not a label selector: write KEY=VALUE,"
+                " KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY, separated by commas"
+            )
+        requirements.append(_checked(_requirement(clause)))
+        place = clause.end()
+    return _selector(requirements)
+
+
+def _requirement(clause: re.Match[str]) -> LabelSelectorRequirement:
+    key, absent, sign, value, word, values = clause.group(
+        "key", "absent", "sign", "value", "word", "values"
+    )
+    if sign:
+        operator = "NotIn" if sign == "!=" else "In"
+        return LabelSelectorRequirement(key, operator, (value,))
+    if word:
+        among = tuple(each.strip() for each in values.split(","))
+        return LabelSelectorRequirement(key, "In" if word == "in" else "NotIn", among)
+    return LabelSelectorRequirement(key, "DoesNotExist" if absent else "Exists", ())
 
 
 def _selector(requirements: Iterable[Requirement]) -> Selector:

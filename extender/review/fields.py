@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from extender.match.shapes import FieldProblem
 from extender.match.versions import go_quote
 
 Reason = Literal[
@@ -36,6 +37,7 @@ class FieldError:
     field: str
     shown: str
     detail: str
+    operator: str | None = None  # the unknown operator that the error is about
 
     @property
     def message(self) -> str:
@@ -60,6 +62,18 @@ def invalid_name(field: str, value: str, detail: str) -> FieldError:
 def invalid_number(field: str, value: int, detail: str) -> FieldError:
     """A number out of range."""
     return FieldError("FieldValueInvalid", field, str(value), detail)
+
+
+def wrong_type(path: str, problem: FieldProblem) -> FieldError:
+    """A field below `path` that is unknown, or whose value has a wrong type."""
+    dot = "" if not path or problem.field.startswith("[") else "."
+    at = f"{path}{dot}{problem.field}"
+    return FieldError("FieldValueInvalid", at, problem.shown, problem.brief)
+
+
+def unknown_operator(error: FieldError, operator: str) -> FieldError:
+    """The same error; it is about an operator that is unknown, or whose gate is off."""
+    return replace(error, operator=operator)
 
 
 def unsupported(field: str, value: str, supported: Iterable[str]) -> FieldError:

@@ -1,6 +1,5 @@
 """Validates the objects in manifests, and finds the line of each problem."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -8,15 +7,15 @@ from typing import Final, Literal
 import msgspec
 
 from extender.framework.interface import Settings
+from extender.match import shapes
+from extender.match.shapes import Words
 from extender.model import documents, nulls, positions
 from extender.model.documents import Plain
 from extender.model.positions import Path, Places
 from extender.model.workloads import KINDS
-from extender.review import validation
-from extender.review.fields import FieldError
+from extender.review import fields, validation
 
 _FILE_BYTES: Final = 1 << 30
-_AT: Final = re.compile(r"(?P<what>.*) - at `\$\.?(?P<field>[^`]*)`", re.DOTALL)
 _GROUPS: Final = {kind: group for group, kind in KINDS}
 
 Severity = Literal["error", "warning"]
@@ -91,10 +90,11 @@ def _objects(document: Plain, path: Path, of_kind: str = "") -> Iterator[_Object
 
 
 def _remarks(item: _Object, places: Places, settings: Settings) -> Iterator[Remark]:
+    shape = KINDS[item.group, item.kind]
     try:
-        ruled = nulls.convert(documents.bounded(item.data), KINDS[item.group, item.kind])
+        ruled = nulls.convert(documents.bounded(item.data), shape)
     except msgspec.ValidationError as exc:
-        error = _of_wrong_type(str(exc))
+        error = fields.wrong_type("", shapes.first_problem(item.data, shape, exc, Words()))
         yield _remark("error", item, places, error.field, error.message)
         return
     report = validation.check(ruled, None, settings)
@@ -102,14 +102,6 @@ def _remarks(item: _Object, places: Places, settings: Settings) -> Iterator[Rema
         yield _remark("error", item, places, error.field, error.message)
     for warning in report.warnings:
         yield _remark("warning", item, places, warning.field, warning.text)
-
-
-def _of_wrong_type(sentence: str) -> FieldError:
-    """A value with a type that the API server rejects."""
-    found = _AT.fullmatch(sentence)
-    what, field = found.group("what", "field") if found else (sentence, "")
-    way_out = ": quote it" if what.startswith("Expected `str`, got `") else ""
-    return FieldError("FieldValueInvalid", field, "", f"{what}{way_out}")
 
 
 def _remark(severity: Severity, item: _Object, places: Places, field: str, message: str) -> Remark:

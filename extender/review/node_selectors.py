@@ -96,7 +96,9 @@ def _check_operator(
 ) -> Iterator[FieldError]:
     operator = operators.affinity(requirement.operator)
     if operator is None or not operator.is_on(allowed):
-        yield fields.invalid_name(f"{path}.operator", requirement.operator, _NOT_AN_OPERATOR)
+        name = requirement.operator
+        error = fields.invalid_name(f"{path}.operator", name, _NOT_AN_OPERATOR)
+        yield fields.unknown_operator(error, name)
         return
     if not operator.takes(len(values)):
         yield _wrong_count(operator, f"{path}.values")

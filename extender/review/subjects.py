@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from extender.errors import AnnotationError
 from extender.framework.interface import Settings
 from extender.match import annotations
+from extender.match.shapes import FieldProblem
 from extender.model.core_v1 import NodeAffinity, NodeSelectorTerm, Toleration
 from extender.model.storage_v1 import VolumeNodeAffinity
 from extender.model.workloads import CronJob, Ruled, RuledPod, RuledVolume, Workload
@@ -21,6 +22,7 @@ class Carrier:
     rules: Rules | None
     text: str | None = None
     problem: str = ""
+    wrong: FieldProblem | None = None  # the same, and where
 
     @property
     def annotated(self) -> bool:
@@ -107,7 +109,7 @@ def _annotated(
     try:
         rules = _decoded(written, suffix, settings, volume=volume)
     except AnnotationError as exc:
-        yield Carrier(path, None, text, exc.problem)
+        yield Carrier(path, None, text, exc.problem, FieldProblem(exc.field, exc.shown, exc.text))
     else:
         yield Carrier(path, rules, text)
 

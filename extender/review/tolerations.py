@@ -68,7 +68,7 @@ def _check_value(toleration: Toleration, path: str, allowed: FeatureGates) -> It
     if operator is None or not operator.is_on(allowed):
         # Upstream names Lt and Gt only to somebody who has used one of them.
         known = (*_UNGATED, *(_COMPARING if name in _COMPARING else ()))
-        yield fields.unsupported(f"{path}.operator", name, known)
+        yield fields.unknown_operator(fields.unsupported(f"{path}.operator", name, known), name)
         return
     match operator.kind:
         case "integer":

@@ -9,13 +9,16 @@ be changed in other respects, and a bad rule can always be removed.
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, chain, islice
 from typing import Final
 
 from extender.framework.interface import Settings
+from extender.match import operators
 from extender.match.cel.faults import CompileError, TooComplexError
 from extender.match.gates import FeatureGates
+from extender.match.operators import Operators
+from extender.match.versions import go_quote
 from extender.model.core_v1 import NodeAffinity, Toleration
 from extender.model.storage_v1 import VolumeNodeAffinity
 from extender.model.workloads import Ruled
@@ -24,6 +27,7 @@ from extender.review import (
     annotation_pitfalls,
     fields,
     node_selectors,
+    operator_names,
     pitfalls,
     subjects,
     tolerations,
@@ -92,18 +96,51 @@ class Review:
             error for carrier in self._carriers for error in self._errors(carrier, affordable)
         )
         found = tuple(islice(errors, MAX_ERRORS))
-        named = annotation_pitfalls.find(self._new, self._before, self._settings)
-        warnings = chain(
-            pitfalls.find(self._carriers, self._old), (Pitfall(*each) for each in named)
-        )
+        hints = (Pitfall(error.field, hint) for error, hint in self._unknown_operators() if hint)
+        warnings = chain(pitfalls.find(self._carriers, self._old), hints, self._named())
         return Report(found, tuple(islice(warnings, MAX_WARNINGS)))
 
+    def mistakes(self, *, lives: bool = False) -> tuple[Pitfall, ...]:
+        """What is misspelt or misplaced, so that nobody reads it as its author meant it.
+
+        Part of the report, for those who judge the rules themselves. Compiles no expression.
+        """
+        unknown = (
+            Pitfall(error.field, f"{error.message}; {hint}" if hint else error.message)
+            for error, hint in self._unknown_operators()
+        )
+        return tuple(islice(chain(unknown, self._named(lives=lives)), MAX_WARNINGS))
+
+    def _unknown_operators(self) -> Iterator[tuple[FieldError, str]]:
+        """The errors about operators; upstream's do not say which operator was meant."""
+        for carrier in self._carriers:
+            for error in self._errors(carrier, lambda _: None):
+                if error.operator is not None:
+                    word = operator_names.meant(error.operator, _table(carrier))
+                    hint = f"did you mean {word}?" if word and not carrier.annotated else ""
+                    yield error, hint
+
+    def _named(self, *, lives: bool = False) -> Iterator[Pitfall]:
+        found = annotation_pitfalls.find(self._new, self._before, self._settings, lives=lives)
+        return (Pitfall(*each) for each in found)
+
     def _errors(self, carrier: Carrier, compiled: Compiled) -> Iterator[FieldError]:
+        """The errors of a carrier; what operators there are, an annotation alone can say."""
+        for error in self._upstream_errors(carrier, compiled):
+            if error.operator is None or not carrier.annotated:
+                yield error
+                continue
+            known = operator_names.supported(error.operator, _table(carrier), self._allowed)
+            if error.reason == "FieldValueInvalid":  # upstream's list of a term has no operators
+                known = f"{error.detail}; {known}"
+            yield replace(error, shown=go_quote(error.operator), detail=known)
+
+    def _upstream_errors(self, carrier: Carrier, compiled: Compiled) -> Iterator[FieldError]:
         old = self._old.get(carrier.path)
         if old is not None and carrier.annotated and carrier.text == old.text:
             return
         if carrier.problem:
-            yield fields.invalid(carrier.path, _cut(carrier.text or ""), carrier.problem)
+            yield _unreadable(carrier)
         match carrier.rules:
             case NodeAffinity():
                 yield from _check_affinity(carrier.rules, old, carrier.path, self._allowed)
@@ -159,6 +196,18 @@ def _check_volume(
         )
     elif rules != known:
         yield fields.required(f"{path}.required", "must specify required node constraints")
+
+
+def _table(carrier: Carrier) -> Operators:
+    return operators.TOLERATION if isinstance(carrier.rules, tuple) else operators.AFFINITY
+
+
+def _unreadable(carrier: Carrier) -> FieldError:
+    """Why an annotation cannot be read, at the field that is wrong if there is one."""
+    wrong = carrier.wrong
+    if wrong is None or not wrong.field:
+        return fields.invalid(carrier.path, _cut(carrier.text or ""), carrier.problem)
+    return fields.wrong_type(carrier.path, wrong)
 
 
 def _cut(text: str) -> str:

@@ -23,6 +23,7 @@ EXAMPLE = (
     str(ROOT / "deploy/examples/cluster.yaml"),
 )
 WEB = ("-f", PODS, "web", "--cluster", CLUSTER)
+MISTAKES = ROOT / "tests/golden/mistakes/workloads.yaml"
 COMPILED = ROOT / "tests/golden/compile"
 
 
@@ -52,6 +53,31 @@ def test_what_is_printed(golden: str, code: int, arguments: tuple[str, ...]) -> 
 
     assert ended.out == (GOLDEN / f"{golden}.txt").read_text(encoding="utf-8")
     assert (ended.code, ended.err) == (code, "")
+
+
+def test_mistakes_of_people_are_noted() -> None:
+    example = str(ROOT / "deploy/examples/cluster.yaml")
+    notes: list[str] = []
+    for name in ("misplaced", "misplaced-twice", "misspelt", "wrong-case", "unknown-field"):
+        ended = explained("-f", str(MISTAKES), name, "--cluster", example, "-o", "json")
+        told = json.loads(ended.out)["notes"]
+        notes += [f"{name}: {note}" for note in told if "metadata" in note or "operator" in note]
+
+    assert notes == (MISTAKES.parent / "explain.txt").read_text(encoding="utf-8").splitlines()
+
+
+def test_an_annotation_that_cannot_be_read_is_the_cause_of_a_refusal() -> None:
+    example = str(ROOT / "deploy/examples/cluster.yaml")
+    whole = explained("-f", str(MISTAKES), "numbers", "--cluster", example)
+    one = explained("-f", str(MISTAKES), "numbers", "--cluster", example, "--node", "cordoned")
+
+    reason = (
+        "pod annotation scheduling.leeway/tolerations is invalid:"
+        ' [0].value must be text: write "900"'
+    )
+    assert f"refused  annotation  {reason}\n" in whole.out
+    assert "NodeUnschedulable" not in whole.out
+    assert one.out.startswith("Job shop/numbers on node cordoned: refused by annotation\n")
 
 
 @pytest.mark.parametrize(

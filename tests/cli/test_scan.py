@@ -42,6 +42,32 @@ def test_the_output_of_the_page_is_real(command: str, output: str) -> None:
     assert pages.printed(command) == output
 
 
+def test_mistakes_of_people_are_found() -> None:
+    golden = pages.ROOT / "tests/golden/mistakes"
+    ended = scan(str(golden / "workloads.yaml"))
+
+    assert ended.out == (golden / "scan.txt").read_text(encoding="utf-8")
+    assert ended.code == 1
+
+
+def test_a_namespace_and_a_selector_narrow_the_scan() -> None:
+    batch = as_data("-n", "batch", *EXAMPLES)
+    report = as_data("-l", "app=nightly-report", *EXAMPLES)
+    nothing = as_data("-n", "batch", "-l", "app in (none)", *EXAMPLES)
+
+    assert {each["namespace"] for each in batch["rules"]} == {"batch"}
+    assert {each["name"] for each in report["rules"]} == {"nightly-report"}
+    assert nothing["rules"] == []
+    assert nothing["scanned"] == {"Node": 12}
+
+
+def test_a_selector_that_is_none_is_refused() -> None:
+    ended = process.run("scan", "-l", "app>1", *EXAMPLES, cwd=pages.ROOT)
+
+    assert ended.code == 2
+    assert "'app>1' is not a label selector" in ended.err
+
+
 def test_the_same_as_data() -> None:
     ended = scan("-o", "json", *EXAMPLES)
     page = json.loads(ended.out)
@@ -107,7 +133,8 @@ def test_nothing_to_say(tmp_path: Path) -> None:
     file.write_text("kind: List\n")
     ended = scan("--cluster", str(file))
 
-    assert ended == process.Ended(0, "scanned: nothing\n", "")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith("scanned: nothing\nno nodes given")
 
 
 def test_the_configuration_says_how_pods_are_judged(tmp_path: Path) -> None:

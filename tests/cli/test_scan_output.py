@@ -3,6 +3,9 @@
 import re
 from dataclasses import replace
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from extender.cli import scan_output
 from extender.cli.tables import Screen
 from extender.match.gates import CEL_GATE, COMPARISON_GATE
@@ -26,7 +29,55 @@ def shown(report: Report) -> str:
 
 
 def test_an_empty_report_is_one_line() -> None:
-    assert shown(EMPTY) == "scanned: nothing\n"
+    assert shown(replace(EMPTY, nodes=1)) == "scanned: 1 Node\n"
+
+
+def test_without_nodes_the_report_says_so() -> None:
+    lines = shown(replace(EMPTY, unjudged=3)).splitlines()
+
+    assert lines == [
+        "scanned: nothing",
+        "no nodes given: no rule is compared with nodes, no pending pod (3) is judged",
+    ]
+    assert "no nodes given" not in shown(replace(EMPTY, missing={"nodes": "forbidden"}))
+
+
+def test_pods_without_an_owner_share_a_row() -> None:
+    pods = [Ref("Pod", "d", str(number)) for number in range(20_000)]
+    uses = [Use("", "Gt", True, "p", "sla Gt 900", pod, {"Pod": 1}) for pod in pods]
+    waiting = [Pending(pod, pod, "s", 0, (("why", 7),)) for pod in pods]
+    broken = [(pod, "path", "why") for pod in pods]
+    found = replace(EMPTY, nodes=7, uses=uses, pending=waiting, broken=broken, mistakes=broken)
+    text, everything = shown(found), "".join(scan_output.tables_of(found, Screen(), every=True))
+
+    assert text.count("20000 Pods without owner") == 4
+    assert re.search(r"annotation +20000 Pods without owner +20000 Pod +sla Gt 900", text)
+    assert "20000 Pods without owner  20000  s          7 why" in text
+    assert len(text.splitlines()) < 25
+    assert everything.count("Pod d/19999 ") == 4
+
+
+def test_a_report_of_many_workloads_is_cut() -> None:
+    refs = [Ref("Deployment", "d", f"w{number}") for number in range(5_000)]
+    uses = [Use("", "Gt", True, "p", f"sla Gt {n}", ref, {}) for n, ref in enumerate(refs)]
+    rows = [(ref, "path", "why") for ref in refs]
+    unread = [(ref, "why") for ref in refs]
+    found = replace(EMPTY, uses=uses, broken=rows, mistakes=rows, unread=unread, volumes=unread)
+    text, everything = shown(found), "".join(scan_output.tables_of(found, Screen(), every=True))
+
+    assert len(text.splitlines()) < 60
+    assert text.count("more: --all lists them") == 5
+    assert "more: --all" not in everything
+    assert len(everything.splitlines()) > 25_000
+
+
+@given(st.lists(st.integers(0, 30_000), max_size=12))
+def test_the_rows_that_are_shown_fit(counts: list[int]) -> None:
+    most = scan_output.rows_that_fit(counts, scan_output.MAX_LINES)
+    lines = sum(min(count, most) + 4 for count in counts if count)
+
+    assert most >= 1
+    assert most == 1 or lines <= scan_output.MAX_LINES
 
 
 def test_pods_that_wait_for_the_same_are_one_row() -> None:

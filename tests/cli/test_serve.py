@@ -145,7 +145,7 @@ def test_every_problem_is_told_before_anything_listens(tmp_path: Path) -> None:
         pytest.param("kind: Node", "a Node has no metadata.name", id="a node without a name"),
         pytest.param(
             "kind: Node\nmetadata: {name: a}\nspec: {taints: [{value: 5}]}",
-            "Node 'a': Expected `str`, got `int` - at `$.spec.taints[0].value`",
+            "Node 'a': spec.taints[0].value must be text",
             id="a wrong type",
         ),
     ],

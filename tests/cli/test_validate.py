@@ -40,13 +40,25 @@ def test_errors_and_warnings_stand_behind_their_lines(folder: Path) -> None:
 
     assert ended.code == 1
     assert ended.out.splitlines() == [
-        "web.yaml:14: spec.template.metadata.annotations[scheduling.leeway/node-affinity]: Invalid"
-        ' value: "{\\"color\\": \\"blue\\"}": Object contains unknown field `color`',
+        "web.yaml:14: spec.template.metadata.annotations[scheduling.leeway/node-affinity].color:"
+        " Invalid value: color is not a field of a node affinity: it has"
+        " requiredDuringSchedulingIgnoredDuringExecution,"
+        " preferredDuringSchedulingIgnoredDuringExecution",
         f"web.yaml:13: {IN_ANNOTATION}: {NOT_CANONICAL}",
         f"web.yaml:13: {IN_ANNOTATION}: {NOT_PARSED}",
         f"web.yaml:17: warning: spec.template.spec.tolerations[0].value: {BELOW_NOTHING}",
     ]
     assert ended.err == "1 object(s), 3 error(s), 1 warning(s)\n"
+
+
+def test_mistakes_of_people_are_named_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    golden = ROOT / "tests/golden/mistakes"
+    monkeypatch.chdir(golden)
+
+    ended = process.run("validate", "workloads.yaml", "native.yaml")
+
+    assert ended.out == (golden / "validate.txt").read_text(encoding="utf-8")
+    assert ended.code == 1
 
 
 def test_warnings_alone_do_not_fail_unless_they_shall(folder: Path) -> None:

@@ -268,27 +268,27 @@ def test_a_name_that_is_defined_twice(tmp_path: Path) -> None:
     [
         pytest.param(
             "kind: Node\nmetadata: {name: a}\nspec: {taints: [{key: k, value: 950}]}",
-            "Node 'a': Expected `str`, got `int` - at `$.spec.taints[0].value`",
+            "Node 'a': spec.taints[0].value must be text: write \"950\"",
             id="a number for the value of a taint",
         ),
         pytest.param(
             "kind: Node\nmetadata: {name: a, labels: {x: true}}",
-            "Node 'a': Expected `str`, got `bool` - at `$.metadata.labels[...]`",
+            "Node 'a': metadata.labels[x] must be text: write \"true\"",
             id="true for the value of a label",
         ),
         pytest.param(
             "kind: Node\nmetadata: oops",
-            "Node '': Expected `object | null`, got `str` - at `$.metadata`",
+            "Node '': metadata must be an object, not text",
             id="text for the metadata",
         ),
         pytest.param(
             "kind: Pod\nmetadata: {name: a, labels: {tier: 1}}",
-            "Pod 'a': Expected `str`, got `int` - at `$.metadata.labels[...]`",
+            "Pod 'a': metadata.labels[tier] must be text: write \"1\"",
             id="a number for the label of a pod",
         ),
         pytest.param(
             "kind: PersistentVolume\nmetadata: {name: a}\nspec: {nodeAffinity: []}",
-            "PersistentVolume 'a': Expected `object | null`, got `array`",
+            "PersistentVolume 'a': spec.nodeAffinity must be an object, not a list",
             id="a list for the affinity of a volume",
         ),
         pytest.param("kind: Pod", "Pod '': ", id="a pod without metadata"),

@@ -119,6 +119,8 @@ def test_it_is_asked_about_objects_with_our_rules_only() -> None:
         for operator in names_of(COMPARISON_GATE):
             assert f"'{operator}'" in text
         assert "each.?expression.hasValue()" in text
+        assert "object.?metadata.?annotations" in text  # where nobody reads them
+        assert "jobTemplate.?metadata" in text or not hook["name"].startswith("cronjobs")
     assert annotations.TOLERATIONS == "tolerations"
 
 

@@ -120,44 +120,48 @@ def test_tolerations(text: str, expected: tuple[Toleration, ...]) -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        pytest.param("", "Expected `array`, got `null`", id="no text"),
-        pytest.param("null", "Expected `array`, got `null`", id="null"),
-        pytest.param("{}", "Expected `array`, got `object`", id="an object"),
-        pytest.param('"[]"', "Expected `array`, got `str`", id="a quoted list"),
-        pytest.param("sla > 900", "Expected `array`, got `str`", id="a sentence"),
-        pytest.param("[null]", "Expected `object`, got `null` - at `$[0]`", id="a null in a list"),
-        pytest.param("[[]]", "Expected `object`, got `array` - at `$[0]`", id="a list in a list"),
+        pytest.param("", "must be a list, but there is nothing", id="no text"),
+        pytest.param("null", "must be a list, but there is nothing", id="null"),
+        pytest.param(
+            "{}", "must be a list, not a mapping: begin each entry with a dash", id="an object"
+        ),
+        pytest.param('"[]"', "must be a list, not text", id="a quoted list"),
+        pytest.param("sla > 900", "must be a list, not text", id="a sentence"),
+        pytest.param("[null]", "[0] must be a toleration, not null", id="a null in a list"),
+        pytest.param("[[]]", "[0] must be a toleration, not a list", id="a list in a list"),
         pytest.param(
             '[{"key":"a"},{"keey":"b"}]',
-            "Object contains unknown field `keey` - at `$[1]`",
+            "[1].keey is not a field of a toleration: did you mean key?",
             id="an unknown field",
         ),
         pytest.param(
-            '[{"Key":"a"}]', "Object contains unknown field `Key` - at `$[0]`", id="letter case"
+            '[{"Key":"a"}]',
+            "[0].Key is not a field of a toleration: did you mean key?",
+            id="letter case",
         ),
         pytest.param(
             '[{"key":"sla","operator":"Gt","value":900}]',
-            "Expected `str`, got `int` - at `$[0].value`",
+            '[0].value must be text: write "900"',
             id="a number that needs quotes",
         ),
         pytest.param(
             "- {key: sla, operator: Gt, value: 900}",
-            "Expected `str`, got `int` - at `$[0].value`",
+            '[0].value must be text: write "900"',
             id="a YAML number that needs quotes",
         ),
         pytest.param(
             "- {key: gpu, operator: Equal, value: true}",
-            "Expected `str`, got `bool` - at `$[0].value`",
+            '[0].value must be text: write "true"',
             id="a YAML truth that needs quotes",
         ),
         pytest.param(
             '[{"tolerationSeconds":"60"}]',
-            "Expected `int | null`, got `str` - at `$[0].tolerationSeconds`",
+            "[0].tolerationSeconds must be a number: write 60 without quotes",
             id="seconds as text",
         ),
         pytest.param(
             '[{"expression":["a"]}]',
-            "Expected `str`, got `array` - at `$[0].expression`",
+            "[0].expression must be text, not a list",
             id="an expression as a list",
         ),
         pytest.param(
@@ -278,51 +282,53 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        pytest.param("", "Expected `object`, got `null`", id="no text"),
-        pytest.param("[]", "Expected `object`, got `array`", id="a list"),
+        pytest.param("", "must be a node affinity, but there is nothing", id="no text"),
+        pytest.param("[]", "must be a node affinity, not a list", id="a list"),
         pytest.param(
             '{"nodeAffinity":{}}',
-            "Object contains unknown field `nodeAffinity`",
+            f"nodeAffinity is not a field of a node affinity: it has {REQUIRED}, {PREFERRED}",
             id="one level too many",
         ),
         pytest.param(
-            '{"required":{}}', "Object contains unknown field `required`", id="a volume's shape"
+            '{"required":{}}',
+            f"required is not a field of a node affinity: it has {REQUIRED}, {PREFERRED}",
+            id="a volume's shape",
         ),
         pytest.param(
             f'{{"{REQUIRED}":[]}}',
-            f"Expected `object | null`, got `array` - at `$.{REQUIRED}`",
+            f"{REQUIRED} must be a node selector, not a list",
             id="terms without a selector",
         ),
         pytest.param(
             f'{{"{REQUIRED}":{{"terms":[]}}}}',
-            f"Object contains unknown field `terms` - at `$.{REQUIRED}`",
+            f"{REQUIRED}.terms is not a field of a node selector: it has nodeSelectorTerms",
             id="an unknown field of a selector",
         ),
         pytest.param(
             f'{{"{REQUIRED}":{{"nodeSelectorTerms":[{{"matchLabels":{{}}}}]}}}}',
-            f"Object contains unknown field `matchLabels` - at `$.{REQUIRED}.nodeSelectorTerms[0]`",
+            f"{REQUIRED}.nodeSelectorTerms[0].matchLabels is not a field of a term:"
+            " it has matchExpressions, matchFields",
             id="an unknown field of a term",
         ),
         pytest.param(
             f'{{"{REQUIRED}":{{"nodeSelectorTerms":[{{"matchExpressions":[{{"value":"1"}}]}}]}}}}',
-            "Object contains unknown field `value`"
-            f" - at `$.{REQUIRED}.nodeSelectorTerms[0].matchExpressions[0]`",
+            f"{REQUIRED}.nodeSelectorTerms[0].matchExpressions[0].value is not a field of a"
+            " requirement: did you mean values?",
             id="an unknown field of a requirement",
         ),
         pytest.param(
             f'{{"{REQUIRED}":{{"nodeSelectorTerms":[{{"matchFields":[{{"values":"1"}}]}}]}}}}',
-            "Expected `array | null`, got `str`"
-            f" - at `$.{REQUIRED}.nodeSelectorTerms[0].matchFields[0].values`",
+            f"{REQUIRED}.nodeSelectorTerms[0].matchFields[0].values must be a list, not text",
             id="a value without a list",
         ),
         pytest.param(
             f'{{"{PREFERRED}":[{{"weight":1,"term":{{}}}}]}}',
-            f"Object contains unknown field `term` - at `$.{PREFERRED}[0]`",
+            f"{PREFERRED}[0].term is not a field of a preferred term: it has weight, preference",
             id="an unknown field of a preference",
         ),
         pytest.param(
             f'{{"{PREFERRED}":[{{"weight":"1"}}]}}',
-            f"Expected `int`, got `str` - at `$.{PREFERRED}[0].weight`",
+            f"{PREFERRED}[0].weight must be a number: write 1 without quotes",
             id="a weight as text",
         ),
     ],
@@ -349,5 +355,5 @@ def test_the_affinity_of_a_volume_that_cannot_be_read_says_whose_it_is() -> None
 
     assert str(caught.value) == (
         f'persistentvolume "data" annotation {NODE_AFFINITY} is invalid:'
-        f" Object contains unknown field `{REQUIRED}`"
+        f" {REQUIRED} is not a field of the node affinity of a volume: it has required"
     )

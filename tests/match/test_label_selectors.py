@@ -117,3 +117,44 @@ def test_what_is_malformed_is_refused_as_a_whole(written: JSON, problem: str) ->
             {"matchLabels": {"good": "yes"}} | written if "matchLabels" not in written else written
         )
     assert str(caught.value) == problem
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen"),
+    [
+        ("", "abc"),
+        ("app=web", "a"),
+        ("app==web", "a"),
+        (" app = web , tier ", "a"),
+        ("app!=web", "bc"),
+        ("app in (web, db)", "ab"),
+        ("app in(web)", "a"),
+        ("app notin (web,db)", "c"),
+        ("tier", "a"),
+        ("!tier", "bc"),
+        ("! app", "c"),
+        ("tier=", "a"),
+        ("app=db,!tier", "b"),
+    ],
+)
+def test_a_selector_of_the_command_line(text: str, chosen: str) -> None:
+    pods = {"a": {"app": "web", "tier": ""}, "b": {"app": "db"}, "c": {}}
+    selector = label_selectors.parse(text)
+
+    assert "".join(name for name, labels in pods.items() if selector.matches(labels)) == chosen
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["=web", "app web", "app>1", "app=web,", "a,,b", "in (a)", "app in web", "!app=web", "!", ","],
+)
+def test_a_selector_of_the_command_line_that_is_none(text: str) -> None:
+    with pytest.raises(SelectorError, match="is not a label selector: write KEY=VALUE"):
+        label_selectors.parse(text)
+
+
+def test_keys_and_values_of_the_command_line_are_checked() -> None:
+    with pytest.raises(SelectorError, match="not a label value"):
+        label_selectors.parse("app=-x")
+    with pytest.raises(SelectorError, match="not a label key"):
+        label_selectors.parse("a/b/c")

@@ -150,9 +150,9 @@ def test_an_unreadable_annotation_is_read_once() -> None:
     ("text", "what"),
     [
         pytest.param("[", "", id="no JSON and no YAML"),
-        pytest.param("{}", "Expected `array`", id="no list"),
-        pytest.param('[{"keey": "sla"}]', "unknown field `keey`", id="an unknown field"),
-        pytest.param('[{"key": 5}]', "Expected `str`", id="a wrong type"),
+        pytest.param("{}", "must be a list", id="no list"),
+        pytest.param('[{"keey": "sla"}]', "did you mean key", id="an unknown field"),
+        pytest.param('[{"key": 5}]', "must be text", id="a wrong type"),
         pytest.param("[" * 100_000, "", id="deep JSON"),
         pytest.param("x" * 300_000, "", id="longer than the limit"),
     ],

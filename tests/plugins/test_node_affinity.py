@@ -111,7 +111,9 @@ EU = required([requirement("zone", "In", "eu")])
             a_pod(affinity=SSD, annotated_affinity='{"required": {}}'),
             refused(
                 f"pod annotation {PREFIX}node-affinity is invalid:"
-                " Object contains unknown field `required`"
+                " required is not a field of a node affinity: it has"
+                " requiredDuringSchedulingIgnoredDuringExecution,"
+                " preferredDuringSchedulingIgnoredDuringExecution"
             ),
             id="an annotation that cannot be read",
         ),
@@ -125,8 +127,8 @@ def test_a_long_annotation_error_is_cut() -> None:
     status = judge(PLUGIN, a_pod(annotated_affinity={"é" * 400: 1}), a_node("n"))
 
     (reason,) = status.reasons
-    assert reason.startswith(f"pod annotation {PREFIX}node-affinity is invalid: Object contains")
-    assert reason.endswith("é...")
+    assert reason.startswith(f"pod annotation {PREFIX}node-affinity is invalid: éé")
+    assert "é... is not a field of a node affinity" in reason
     assert len(reason.encode()) < 500
 
 
@@ -195,7 +197,8 @@ def test_score(pod: Pod, expected: int) -> None:
         pytest.param(
             a_pod(affinity=LIKES_SSD, annotated_affinity="[]"),
             refused(
-                f"pod annotation {PREFIX}node-affinity is invalid: Expected `object`, got `array`"
+                f"pod annotation {PREFIX}node-affinity is invalid: must be a node affinity,"
+                " not a list"
             ),
             id="an annotation that cannot be read",
         ),

@@ -155,7 +155,7 @@ SSD = required([requirement("disk", "In", "ssd")])
             a_pod(annotated_tolerations="{}", annotated_affinity="[]"),
             refused(
                 "pod annotation scheduling.leeway/tolerations is invalid:"
-                " Expected `array`, got `object`",
+                " must be a list, not a mapping: begin each entry with a dash",
                 plugin="NodeUnschedulable",
             ),
             id="an annotation that cannot be read comes before all",

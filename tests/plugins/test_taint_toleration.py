@@ -545,7 +545,8 @@ def test_an_annotation_that_cannot_be_read_has_no_scores() -> None:
     status = NARROW.pre_score(a_pod(annotated_tolerations="{}"), Snapshot())
 
     assert status == refused(
-        f"pod annotation {PREFIX}tolerations is invalid: Expected `array`, got `object`"
+        f"pod annotation {PREFIX}tolerations is invalid: must be a list,"
+        " not a mapping: begin each entry with a dash"
     )
 
 

@@ -324,7 +324,7 @@ def test_an_annotation_of_a_volume_that_cannot_be_read_refuses_every_node() -> N
 
     assert judge(a_pod(claimed("c1")), volumes) == refused(
         'persistentvolume "pv1" annotation scheduling.leeway/node-affinity is invalid:'
-        " Object contains unknown field `terms` - at `$.required`"
+        " required.terms is not a field of a node selector: it has nodeSelectorTerms"
     )
 
 

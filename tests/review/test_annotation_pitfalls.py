@@ -113,7 +113,7 @@ def test_pods_do_not_get_the_annotations_of_their_workload(
         (f"{path}metadata.annotations[{GRACE}]", INVALID_GRACE),
         (
             f"metadata.annotations[{name}]",
-            f"nobody reads it here: pods get the annotations of {path}metadata",
+            f"nobody reads it here: move it to {path}metadata.annotations, which pods get",
         ),
     ]
     assert warned(workload, workload, group, kind) == []
@@ -144,4 +144,41 @@ def test_the_webhook_and_the_command_line_say_it() -> None:
     assert (report.errors, [str(each) for each in report.warnings]) == (
         (),
         [f"metadata.annotations[{GRACE}]: {INVALID_GRACE}"],
+    )
+
+
+def test_a_living_pod_has_its_record_from_leeway() -> None:
+    pod = ruled(a_pod(**{RECORD: '["sla"]'}))
+
+    assert list(annotation_pitfalls.find(pod, None, Settings(), lives=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("scheduling.leway/tolerations", True),
+        ("Scheduling.Leeway/tolerations", True),
+        ("scheduling.example.com/tolerations", False),
+        ("tolerations", False),
+        ("scheduling.leway/colour", False),
+    ],
+)
+def test_a_prefix_that_is_nearly_ours(name: str, said: bool) -> None:
+    expected = (
+        f"metadata.annotations[{name}]",
+        f"Leeway reads no such annotation: did you mean {PREFIX}tolerations?",
+    )
+
+    assert warned(a_pod(**{name: "[]"})) == ([expected] if said else [])
+    assert warned(a_pod(**{name: "[]"}), a_pod(**{name: "[]"})) == []
+
+
+def test_jobs_of_a_cron_job_do_not_read_rules_either() -> None:
+    name = PREFIX + "node-affinity"
+    job = {"metadata": {"annotations": {name: "{}"}}, "spec": {}}
+    ((path, text),) = warned({"spec": {"jobTemplate": job}}, None, "batch", "CronJob")
+
+    assert path == f"spec.jobTemplate.metadata.annotations[{name}]"
+    assert text.endswith(
+        "move it to spec.jobTemplate.spec.template.metadata.annotations, which pods get"
     )

@@ -44,7 +44,7 @@ def test_every_remark_has_its_line() -> None:
     template = "spec.template.metadata.annotations"
 
     assert lines(DEPLOYMENT) == [
-        ("error", 14, f"{template}[scheduling.leeway/node-affinity]"),
+        ("error", 14, f"{template}[scheduling.leeway/node-affinity].color"),
         ("error", 13, f"{template}[scheduling.leeway/tolerations][0].value"),
         ("error", 13, f"{template}[scheduling.leeway/tolerations][0].value"),
         ("warning", 17, "spec.template.spec.tolerations[0].value"),
@@ -129,12 +129,13 @@ def test_json_that_is_no_yaml_has_no_lines() -> None:
         (
             "{tolerations: [{key: sla, operator: Gt, value: 950}]}",
             "spec.tolerations[0].value",
-            "Invalid value: Expected `str`, got `int`: quote it",
+            'Invalid value: 950: value must be text: write "950"',
         ),
         (
             "{tolerations: {key: sla}}",
             "spec.tolerations",
-            "Invalid value: Expected `array | null`, got `object`",
+            "Invalid value: tolerations must be a list, not a mapping:"
+            " begin each entry with a dash",
         ),
     ],
 )

@@ -96,7 +96,10 @@ def test_an_annotation_that_cannot_be_read_says_why() -> None:
 
     assert carrier.rules is None
     assert carrier.annotated
-    assert carrier.problem == "Object contains unknown field `color` - at `$[0]`"
+    assert carrier.problem == (
+        "[0].color is not a field of a toleration:"
+        " it has key, operator, value, effect, tolerationSeconds, expression"
+    )
 
 
 def test_a_volume_has_its_own_shape() -> None:

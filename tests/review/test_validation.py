@@ -5,7 +5,8 @@ import pytest
 from extender.framework.interface import Settings
 from extender.match.gates import FeatureGates
 from extender.review import validation
-from tests.builders import JSON, toleration
+from extender.review.validation import Review
+from tests.builders import JSON, PREFIX, toleration
 from tests.review import objects
 from tests.review.objects import with_tolerations
 from tests.vectors import Row, assert_every_row, gates_of
@@ -17,7 +18,8 @@ def test_every_toleration_is_refused_as_in_go(annotated: bool) -> None:
         report = objects.judged(
             objects.of_toleration_row(row, annotated=annotated), gates=gates_of(row)
         )
-        return objects.messages(report)
+        found = objects.messages(report)
+        return objects.without_operators(found) if annotated else found
 
     assert_every_row(
         "validation", ask, lambda row: objects.expected_messages(row, annotated=annotated)
@@ -30,7 +32,8 @@ def test_every_node_selector_is_refused_as_in_go(annotated: bool) -> None:
         report = objects.judged(
             objects.of_selector_row(row, annotated=annotated), gates=gates_of(row)
         )
-        return objects.messages(report)
+        found = objects.messages(report)
+        return objects.without_operators(found) if annotated else found
 
     assert_every_row(
         "validation_node_selector",
@@ -43,8 +46,8 @@ def test_an_annotation_that_cannot_be_read_is_refused() -> None:
     pod = objects.with_annotation("tolerations", "[{color: blue}]")
 
     assert objects.messages(objects.judged(pod)) == [
-        f'{objects.ANNOTATED_TOLERATIONS}: Invalid value: "[{{color: blue}}]": Object contains'
-        " unknown field `color` - at `$[0]`"
+        f"{objects.ANNOTATED_TOLERATIONS}[0].color: Invalid value: color is not a field of a"
+        " toleration: it has key, operator, value, effect, tolerationSeconds, expression"
     ]
 
 
@@ -175,3 +178,40 @@ def test_it_is_known_beforehand_what_will_be_compiled() -> None:
 
     assert review.expressions() == ("true", "taint.key == ''")
     assert validation.Review(pod, pod, Settings()).expressions() == ()
+
+
+def mistakes(document: JSON, *, lives: bool = False) -> list[str]:
+    review = Review(objects.ruled(document), None, Settings())
+    return list(map(str, review.mistakes(lives=lives)))
+
+
+def test_mistakes_are_what_is_misspelt_or_misplaced() -> None:
+    pod = objects.with_annotation("tolerations", '[{"key": "sla", "operator": "gt"}]')
+    pod["metadata"]["annotations"][f"{PREFIX}toleration"] = "[]"
+    pod["spec"] = {"tolerations": [{"key": "sla", "operator": "Exist"}, {"operator": "Nope"}]}
+
+    assert [text.partition(": ")[0] for text in mistakes(pod)] == [
+        f"{objects.ANNOTATED_TOLERATIONS}[0].operator",
+        "spec.tolerations[0].operator",
+        "spec.tolerations[1].operator",
+        f"metadata.annotations[{PREFIX}toleration]",
+    ]
+    assert mistakes(pod)[0].endswith('did you mean "Gt"?')
+    assert mistakes(pod)[1].endswith('supported values: "Equal", "Exists"; did you mean Exists?')
+    assert mistakes(pod)[2].endswith('supported values: "Equal", "Exists"')
+
+
+def test_a_bad_value_is_no_mistake_of_spelling() -> None:
+    pod = with_tolerations({"key": "sla", "operator": "Gt", "value": "high"}, annotated=True)
+
+    assert objects.judged(pod).errors
+    assert mistakes(pod) == []
+    record = objects.with_annotation("guarded-keys", "[]")
+    assert len(mistakes(record)) == 1
+    assert mistakes(record, lives=True) == []
+
+
+def test_many_mistakes_are_not_all_told() -> None:
+    rules = [{"key": f"k{n}", "operator": "gt"} for n in range(500)]
+
+    assert len(mistakes(with_tolerations(*rules, annotated=True))) == validation.MAX_WARNINGS

@@ -283,17 +283,17 @@ INVALID_AFFINITY = "pod annotation scheduling.leeway/node-affinity is invalid: "
         pytest.param(pod_json(annotated_tolerations="[{"), INVALID + "line ", id="broken YAML"),
         pytest.param(
             pod_json(annotated_tolerations="{}"),
-            INVALID + "Expected `array`, got `object`",
+            INVALID + "must be a list, not a mapping: begin each entry with a dash",
             id="not a list",
         ),
         pytest.param(
             pod_json(annotated_tolerations='[{"operatr": "Gt"}]'),
-            INVALID + "Object contains unknown field `operatr` - at `$[0]`",
+            INVALID + "[0].operatr is not a field of a toleration: did you mean operator?",
             id="a misspelt field",
         ),
         pytest.param(
             pod_json(annotated_tolerations='[{"key": 5}]'),
-            INVALID + "Expected `str`, got `int` - at `$[0].key`",
+            INVALID + '[0].key must be text: write "5"',
             id="a wrong type",
         ),
         pytest.param(
@@ -303,7 +303,7 @@ INVALID_AFFINITY = "pod annotation scheduling.leeway/node-affinity is invalid: "
         ),
         pytest.param(
             pod_json(annotated_affinity="[]"),
-            INVALID_AFFINITY + "Expected `object`, got `array`",
+            INVALID_AFFINITY + "must be a node affinity, not a list",
             id="an affinity that is a list",
         ),
         pytest.param(

@@ -1,21 +1,14 @@
 """The nearest value that matches, and the word that was probably meant."""
 
-import difflib
-from collections.abc import Iterable
 from typing import Final
 
 from semver import Version
 
 from extender.match import integers
 from extender.match.operators import AnyComparison, Relation
+from extender.match.spelling import spelling as spelling
 from extender.review.explain.words import quoted, version_problem
 
-_MAX_WORD: Final = 320
-_MAX_CHOICES: Final = 200
-_CLOSE: Final = 0.75
-# A swap of two letters weighs more in a short word.
-_SHORT: Final = 5
-_CLOSE_IF_SHORT: Final = 0.65
 _INT64_MIN: Final = -(1 << 63)
 _INT64_MAX: Final = (1 << 63) - 1
 
@@ -77,23 +70,3 @@ def because(comparison: AnyComparison, value: str, actual: str) -> str:
     if comparison.relation == "above" and dash and core == value.partition("-")[0]:
         return f", which is a pre-release and so comes before {core}"
     return ""
-
-
-def spelling(word: str, choices: Iterable[str]) -> str | None:
-    """The choice that was probably meant: other case, another prefix, or a typo."""
-    if not word or len(word) > _MAX_WORD:
-        return None
-    others = [each for each in choices if each != word and len(each) <= _MAX_WORD][:_MAX_CHOICES]
-    for plain in (str.casefold, _name):
-        for each in others:
-            if plain(each) == plain(word):
-                return each
-    lowered = {each.casefold(): each for each in others}
-    cutoff = _CLOSE if len(word) > _SHORT else _CLOSE_IF_SHORT
-    close = difflib.get_close_matches(word.casefold(), lowered, n=1, cutoff=cutoff)
-    return lowered[close[0]] if close else None
-
-
-def _name(key: str) -> str:
-    """A key without its prefix."""
-    return key.rpartition("/")[2].casefold()

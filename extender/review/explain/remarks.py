@@ -7,6 +7,7 @@ from extender.framework import volumes
 from extender.match.findings import Finding
 from extender.plugins.node_affinity import NodeAffinity
 from extender.review.explain.inquiry import Inquiry
+from extender.review.validation import Review
 
 MAX_FINDINGS: Final = 5
 _KINDS: Final = {"integer": "an integer", "semver": "a version"}
@@ -24,6 +25,10 @@ def of(inquiry: Inquiry, findings: set[Finding], passing: int) -> Iterator[str]:
             "no profile is configured for this scheduler: only the node-affinity annotation is"
             " judged here, everything else is left to kube-scheduler"
         )
+    if subject.written is not None:
+        lives = bool(pod.metadata and pod.metadata.uid)
+        for mistake in Review(subject.written, None, inquiry.settings).mistakes(lives=lives):
+            yield f"{mistake.field}: {mistake.text}"
     yield from _of_findings(findings)
     spreads = bool(pod.spec and pod.spec.topology_spread_constraints)
     if spreads and snapshot.pods is None:

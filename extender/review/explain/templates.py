@@ -1,13 +1,16 @@
 """The pod in a manifest: a Pod, or the pod that a workload would create."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
 from extender.errors import DocumentError, ManifestError
+from extender.match import shapes
+from extender.match.shapes import Words
 from extender.model import documents, nulls
 from extender.model.core_v1 import (
     ClaimSource,
@@ -20,6 +23,7 @@ from extender.model.core_v1 import (
     Volume,
 )
 from extender.model.documents import Plain
+from extender.model.workloads import KINDS, Ruled
 from extender.review import daemons
 
 # The path of the pod template, by kind.
@@ -34,6 +38,7 @@ TEMPLATES: Final[Mapping[str, tuple[str, ...]]] = {
     "Job": ("spec", "template"),
     "CronJob": ("spec", "jobTemplate", "spec", "template"),
 }
+_RULED: Final = {kind: shape for (_, kind), shape in KINDS.items()}
 DEFAULT_NAMESPACE: Final = "default"
 _LIVE: Final[nulls.Decoder[LivePod]] = nulls.Decoder(LivePod)
 
@@ -49,6 +54,7 @@ class Subject:
     implicit: tuple[Toleration, ...] = ()  # tolerations that a controller adds
     node: str = ""  # the node that the pod is already bound to
     live: LivePod = field(default_factory=LivePod)  # the pod as compile mode reads it
+    written: Ruled | None = None  # the object as the webhook reads it
 
     @property
     def name(self) -> str:
@@ -84,12 +90,10 @@ def _subject(origin: str, kind: str, document: dict[str, Plain], namespace: str)
     where = f"{origin}: {kind} {name!r}"
     if not isinstance(written, dict):
         raise ManifestError(f"{where}: {'.'.join(TEMPLATES[kind])} is missing")
-    try:
-        bounded = documents.bounded(written)
-        pod = nulls.convert(bounded, Pod)
-        live = _LIVE.decode(msgspec.json.encode(bounded))
-    except (msgspec.ValidationError, DocumentError) as exc:
-        raise ManifestError(f"{where}: {exc}") from exc
+    with _decoding(where, written, Pod):
+        pod = nulls.convert(written, Pod)
+    with _decoding(where, written, LivePod):
+        live = _LIVE.decode(msgspec.json.encode(written))
     is_pod = kind == "Pod"
     pod_meta = pod.metadata or ObjectMeta()
     pod_name = pod_meta.name if is_pod else f"{name}-0" if kind == "StatefulSet" else name
@@ -105,7 +109,29 @@ def _subject(origin: str, kind: str, document: dict[str, Plain], namespace: str)
         daemons.TOLERATIONS if kind == "DaemonSet" else (),
         str(spec.get("nodeName") or "") if is_pod and isinstance(spec, dict) else "",
         _owned(live, name) if kind == "DaemonSet" else live,
+        written=_ruled(where, kind, document),
     )
+
+
+def _ruled(where: str, kind: str, document: dict[str, Plain]) -> Ruled | None:
+    shape = _RULED.get(kind)
+    if shape is None:
+        return None
+    with _decoding(where, document, shape):
+        return nulls.convert(document, shape)
+
+
+@contextmanager
+def _decoding(where: str, document: dict[str, Plain], shape: Any) -> Iterator[None]:
+    """Says what is wrong with a document that does not have the shape."""
+    try:
+        documents.bounded(document)
+        yield
+    except DocumentError as exc:
+        raise ManifestError(f"{where}: {exc}") from exc
+    except msgspec.ValidationError as exc:
+        problem = shapes.first_problem(document, shape, exc, Words())
+        raise ManifestError(f"{where}: {problem}") from exc
 
 
 def _owned(live: LivePod, daemon: str) -> LivePod:

@@ -1,5 +1,6 @@
 """Comparisons in words."""
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,6 +10,7 @@ from extender.match.operators import AnyComparison
 
 NATIVE: Final = "native"
 ANNOTATION: Final = "annotation"
+_UNREADABLE: Final = re.compile(r'(?:pod|persistentvolume ".*") annotation \S+ is invalid: ')
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,11 @@ def version_problem(text: str) -> str:
     except VersionError as exc:
         return str(exc)
     return ""
+
+
+def cause(plugin: str, reason: str) -> str:
+    """Who refuses: an annotation that cannot be read is not the fault of the plugin that met it."""
+    return ANNOTATION if _UNREADABLE.match(reason) else plugin
 
 
 def one_of(actual: str, values: tuple[str, ...]) -> str:

@@ -1,5 +1,6 @@
 """The objects of a scan: pods, workloads and volumes, with owners and phases."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -7,6 +8,7 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from extender.cluster.resources import Resource
+from extender.match import annotations
 from extender.model.core_v1 import (
     LivePod,
     LivePodMeta,
@@ -18,6 +20,18 @@ from extender.model.core_v1 import (
     PodSpec,
 )
 from extender.model.storage_v1 import VolumeNodeAffinity
+from extender.model.workloads import (
+    CronJob,
+    Ruled,
+    RuledMeta,
+    RuledPod,
+    RuledPodSpec,
+    RuledVolume,
+    RuledVolumeSpec,
+    Workload,
+)
+from extender.model.workloads import CronJobSpec as RuledCronJobSpec
+from extender.model.workloads import TemplateSpec as RuledTemplateSpec
 
 
 class ScannedMeta(Struct, frozen=True, gc=False, rename="camel"):
@@ -191,6 +205,10 @@ RESOURCES: Final[dict[str, Resource[Scanned]]] = {
 }
 
 
+# The Deployment controller puts it on ReplicaSets and their pods.
+_HASH_LABEL: Final = "pod-template-hash"
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Ref:
     """An object by its kind, namespace and name."""
@@ -202,6 +220,60 @@ class Ref:
     def __str__(self) -> str:
         place = f"{self.namespace}/" if self.namespace else ""
         return f"{self.kind} {place}{self.name}"
+
+
+def ruled_of(obj: Scanned, prefix: str) -> Ruled:
+    """The object as the webhook reads it, without what has nothing to do with rules."""
+    match obj:
+        case ScannedPod():
+            return _ruled_pod(obj.template(), prefix)
+        case ScannedWorkload():
+            return _ruled_workload(obj, prefix)
+        case ScannedCronJob():
+            job = _ruled_workload(obj.spec.job_template, prefix)
+            return CronJob(_ruled_meta(obj.metadata, prefix), RuledCronJobSpec(job))
+        case ScannedVolume():
+            spec = RuledVolumeSpec(obj.spec.node_affinity)
+            return RuledVolume(_ruled_meta(obj.metadata, prefix), spec)
+
+
+def _ruled_workload(obj: ScannedWorkload, prefix: str) -> Workload:
+    template = _ruled_pod(obj.spec.template, prefix)
+    return Workload(_ruled_meta(obj.metadata, prefix), RuledTemplateSpec(template))
+
+
+def _ruled_pod(pod: Pod, prefix: str) -> RuledPod:
+    spec = RuledPodSpec(pod.spec.affinity, pod.spec.tolerations) if pod.spec else None
+    return RuledPod(_ruled_meta(pod.metadata, prefix), spec)
+
+
+def _ruled_meta(meta: ObjectMeta | ScannedMeta | None, prefix: str) -> RuledMeta:
+    """The annotations that look like rules: the others are many, and long."""
+    written = (meta.annotations if meta else None) or {}
+    return RuledMeta(
+        annotations={
+            name: text
+            for name, text in written.items()
+            if name.startswith(prefix) or name.rpartition("/")[2] in annotations.NAMES
+        }
+    )
+
+
+def deployment_of(replicas: Ref, labels: Mapping[str, str] | None) -> Ref | None:
+    """The Deployment of a ReplicaSet that is only named: the hash in its name is on its pods."""
+    digest = (labels or {}).get(_HASH_LABEL, "")
+    name = replicas.name.removesuffix(f"-{digest}")
+    if replicas.kind != "ReplicaSet" or not digest or name == replicas.name:
+        return None
+    return Ref("Deployment", replicas.namespace, name)
+
+
+def cron_job_of(job: Ref) -> Ref | None:
+    """The CronJob that a Job may be of, by its name: the CronJob's, and a time in minutes."""
+    name, _, minutes = job.name.rpartition("-")
+    if job.kind != "Job" or not minutes.isdecimal():
+        return None
+    return Ref("CronJob", job.namespace, name)
 
 
 def ref_of(kind: str, meta: ScannedMeta) -> Ref:

@@ -54,12 +54,17 @@ class Report:
     unread: Sequence[tuple[Ref, str]]
     compiled: Sequence[CompiledPod] = ()
     missing: Mapping[str, str] = field(default_factory=dict)  # why a resource was not listed
+    mistakes: Sequence[tuple[Ref, str, str]] = ()  # misspelt and misplaced rules
+    unjudged: int = 0  # pods that are pending, while there is no node to judge them on
 
     def severities(self) -> Iterator[Severity]:
         """The severity of each finding; using a rule is not a finding."""
         if self.broken or any(not each.nodes for each in self.unreadable):
             yield "error"
-        found = (self.unreadable, self.pending, self.evicted, self.volumes, self.unread)
+        found = (
+            *(self.unreadable, self.pending, self.evicted, self.volumes, self.unread),
+            self.mistakes,
+        )
         if any(found) or self.missing:
             yield "warning"
         # What compile mode has yet to do is no finding: the next moment may do it.
@@ -86,8 +91,9 @@ def build(
     pods = list(compiled.judge(inventory.live, view, settings, compile_settings, inventory.root))
     is_at_work = any(pod.found.is_seen for pod in pods)
     others = _not_compiled(templates, compile_settings) if is_at_work else templates
-    waiting = list(pending.judge(inventory.waiting, snapshot, profile_of, inventory.root, step))
-    blocked = [each for each in waiting if not each.passed and snapshot.nodes]
+    pods_waiting = inventory.waiting if snapshot.nodes else {}
+    waiting = list(pending.judge(pods_waiting, snapshot, profile_of, inventory.root, step))
+    blocked = [each for each in waiting if not each.passed]
     return Report(
         seen=inventory.seen,
         nodes=len(snapshot.nodes),
@@ -106,7 +112,20 @@ def build(
         unread=list(effects.read_by_nobody(others, schedulers, settings)),
         compiled=pods,
         missing=missing,
+        mistakes=list(_mistakes(inventory)),
+        unjudged=len(inventory.waiting) - len(pods_waiting),
     )
+
+
+def _mistakes(inventory: Inventory) -> Iterator[tuple[Ref, str, str]]:
+    """The mistakes in what people write; what controllers make of that has the same ones."""
+    told: set[tuple[Ref, str, str]] = set()
+    for ref, found in inventory.mistakes.items():
+        root = inventory.root(ref)
+        mistakes = {(root, each.field, each.text): None for each in found}
+        if root == ref or not inventory.has_seen(root):
+            yield from (each for each in mistakes if each not in told)
+            told.update(mistakes)
 
 
 def _not_compiled(

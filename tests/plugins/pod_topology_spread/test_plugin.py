@@ -57,7 +57,8 @@ def test_an_annotation_that_cannot_be_read_refuses_every_node(action: str) -> No
     ask = PLUGIN.pre_filter if action == "DoNotSchedule" else PLUGIN.pre_score
 
     assert ask(pod, CLUSTER) == refused(
-        "pod annotation scheduling.leeway/tolerations is invalid: Expected `array`, got `object`"
+        "pod annotation scheduling.leeway/tolerations is invalid: must be a list,"
+        " not a mapping: begin each entry with a dash"
     )
 
 

@@ -119,8 +119,8 @@ def test_a_pod_that_is_refused() -> None:
 
     assert (made.state, made.tolerations) == ("refused", ())
     assert made.why == (
-        f"pod annotation {PREFIX}tolerations is invalid: Object contains unknown field `color`"
-        " - at `$[0]`"
+        f"pod annotation {PREFIX}tolerations is invalid: [0].color is not a field of a"
+        " toleration: it has key, operator, value, effect, tolerationSeconds, expression"
     )
 
 

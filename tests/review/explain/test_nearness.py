@@ -97,25 +97,3 @@ def test_how_far_a_change_goes() -> None:
 )
 def test_why_a_comparison_misses(operator: str, value: str, actual: str, expected: str) -> None:
     assert nearness.because(comparison(operator), value, actual) == expected
-
-
-@pytest.mark.parametrize(
-    ("word", "choices", "expected"),
-    [
-        ("gt", ["Gt", "Lt"], "Gt"),
-        ("sla", ["node.kubernetes.io/sla"], "node.kubernetes.io/sla"),
-        ("example.com/sla", ["node.kubernetes.io/sla"], "node.kubernetes.io/sla"),
-        ("sal", ["sla"], "sla"),
-        (
-            "topologyy.kubernetes.io/zone",
-            ["topology.kubernetes.io/zone", "x"],
-            "topology.kubernetes.io/zone",
-        ),
-        ("gpu", ["sla"], None),
-        ("sla", ["sla"], None),
-        ("", ["sla"], None),
-        ("x" * 400, ["x" * 399], None),
-    ],
-)
-def test_what_was_meant(word: str, choices: list[str], expected: str | None) -> None:
-    assert nearness.spelling(word, choices) == expected

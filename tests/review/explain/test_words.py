@@ -72,3 +72,16 @@ def test_a_version_has_no_problem() -> None:
 
 def test_numbers_of_things() -> None:
     assert [words.counted(n, "node") for n in (0, 1, 2)] == ["0 nodes", "1 node", "2 nodes"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        ("pod annotation scheduling.leeway/tolerations is invalid: must be a list", "annotation"),
+        ('persistentvolume "a" annotation x/node-affinity is invalid: no', "annotation"),
+        ("node(s) were unschedulable", "NodeUnschedulable"),
+        ("", "NodeUnschedulable"),
+    ],
+)
+def test_an_annotation_that_cannot_be_read_is_the_cause(reason: str, expected: str) -> None:
+    assert words.cause("NodeUnschedulable", reason) == expected

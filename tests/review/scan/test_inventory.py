@@ -3,7 +3,7 @@
 import json
 
 from extender.review.scan.objects import Ref
-from tests.builders import requirement, toleration
+from tests.builders import JSON, PREFIX, requirement, toleration
 from tests.review.scan.scanning import a_pod, an_inventory, owned_by, scanned, workload
 
 RULE = toleration("sla", "Gt", "900")
@@ -107,3 +107,59 @@ def test_annotations_that_cannot_be_read_are_kept() -> None:
 
     assert [ref.name for ref in inventory.unreadable] == ["j"]
     assert inventory.templates.keys() == inventory.unreadable.keys()
+
+
+def hashed(name: str, digest: str, *rules: JSON) -> JSON:
+    """A pod of a ReplicaSet that a Deployment made."""
+    pod = a_pod(name, *rules, owner=owned_by("ReplicaSet", f"web-{digest}"))
+    pod["metadata"]["labels"] = {"pod-template-hash": digest}
+    return pod
+
+
+def test_a_deployment_that_is_only_named_by_its_pods_counts_once() -> None:
+    inventory = an_inventory(hashed("p", "5d9c", RULE), hashed("q", "77aa", RULE))
+
+    assert {inventory.root(ref) for ref in inventory.usages} == {DEPLOYMENT}
+
+
+def test_a_replica_set_that_was_seen_without_an_owner_is_its_own() -> None:
+    inventory = an_inventory(hashed("p", "5d9c", RULE), workload("ReplicaSet", "web-5d9c", RULE))
+
+    roots = {inventory.root(ref) for ref in inventory.usages}
+    assert roots == {Ref("ReplicaSet", "default", "web-5d9c")}
+
+
+def test_a_name_that_does_not_end_in_the_hash_tells_nothing() -> None:
+    pod = a_pod("p", RULE, owner=owned_by("ReplicaSet", "web-1"))
+    pod["metadata"]["labels"] = {"pod-template-hash": "5d9c"}
+
+    assert an_inventory(pod).root(Ref("Pod", "default", "p")) == REPLICAS
+
+
+def test_a_job_that_is_only_named_is_of_the_cron_job_with_its_name() -> None:
+    pod = a_pod("p", RULE, owner=owned_by("Job", "cleanup-29012345"))
+    alone, together = an_inventory(pod), an_inventory(pod, workload("CronJob", "cleanup", RULE))
+
+    ref, job = Ref("Pod", "default", "p"), Ref("Job", "default", "cleanup-29012345")
+    assert alone.root(ref) == job
+    assert together.root(ref) == Ref("CronJob", "default", "cleanup")
+    seen = an_inventory(pod, workload("CronJob", "cleanup"), workload("Job", job.name, RULE))
+    assert seen.root(ref) == job
+
+
+def test_mistakes_are_kept_with_what_has_them() -> None:
+    misspelt = a_pod("p", annotations={f"{PREFIX}toleration": "[]"})
+    again = a_pod("q", annotations={f"{PREFIX}toleration": "[]"}, node="n")
+    inventory = an_inventory(misspelt, again, a_pod("r"))
+
+    assert [ref.name for ref in inventory.mistakes] == ["p", "q"]
+    inventory.add("Pod", scanned(a_pod("p")))
+    assert [ref.name for ref in inventory.mistakes] == ["q"]
+
+
+def test_the_record_of_a_living_pod_is_no_mistake() -> None:
+    pod = a_pod("p", annotations={f"{PREFIX}guarded-keys": "[]"})
+    living = a_pod("q", annotations={f"{PREFIX}guarded-keys": "[]"})
+    living["metadata"]["uid"] = "u1"
+
+    assert [ref.name for ref in an_inventory(pod, living).mistakes] == ["p"]

@@ -9,7 +9,7 @@ from extender.review.doctor import problems
 from extender.review.scan import report
 from extender.review.scan.objects import Ref
 from extender.review.scan.report import Report
-from tests.builders import JSON, a_snapshot, node_json, taint, toleration
+from tests.builders import JSON, PREFIX, a_snapshot, node_json, taint, toleration
 from tests.review.scan.scanning import a_pod, an_inventory, owned_by, workload
 
 RULE = toleration("sla", "Gt", "900")
@@ -183,3 +183,26 @@ def test_compile_mode_reads_what_no_profile_does(
     # A DaemonSet is never compiled.
     names = {"agent"} if silent else {"agent", "web"}
     assert told == (names, names)
+
+
+def test_a_mistake_is_told_of_whoever_wrote_it() -> None:
+    name = f"{PREFIX}tolerations"
+    deployment = workload("Deployment", "web")
+    deployment["metadata"]["annotations"] = {name: "[]"}
+    # The Deployment controller copies the annotations of a Deployment to its ReplicaSets.
+    replicas = workload("ReplicaSet", "web-1", owner=owned_by("Deployment", "web"))
+    replicas["metadata"]["annotations"] = {name: "[]"}
+    both, alone = reported(deployment, replicas), reported(replicas, replicas)
+
+    assert [(ref, path) for ref, path, _ in both.mistakes] == [
+        (WEB, f"metadata.annotations[{name}]")
+    ]
+    assert [ref for ref, *_ in alone.mistakes] == [WEB]
+    assert problems.exit_code(both.severities()) == 3
+
+
+def test_without_nodes_no_pod_is_judged() -> None:
+    found = reported(a_pod("p", RULE), a_pod("q"))
+
+    assert (found.pending, found.passing, found.unjudged) == ([], 0, 2)
+    assert reported(a_pod("p"), nodes=[node_json("n")]).unjudged == 0

@@ -1,9 +1,13 @@
 {{/* CEL: what the API server asks the webhooks about. Each takes the context and the path of a pod
 or of a pod template. */}}
+{{- define "leeway.isAnnotated" -}}
+{{ index . 1 }}.?metadata.?annotations.orValue({}).exists(name, name.startsWith('{{ include "leeway.annotationPrefix" (index . 0) }}'))
+{{- end -}}
+
 {{- define "leeway.hasTolerationRules" -}}
 {{- $path := index . 1 -}}
-{{- with index . 0 -}}
-{{ $path }}.?metadata.?annotations.orValue({}).exists(name, name.startsWith('{{ include "leeway.annotationPrefix" . }}'))
+{{ include "leeway.isAnnotated" . }}
+{{- with index . 0 }}
 || {{ $path }}.?spec.?tolerations.orValue([]).exists(each,
   each.?expression.hasValue() || each.?operator.orValue('') in {{ include "leeway.comparingOperators" . }})
 {{- end -}}
