@@ -38,8 +38,8 @@ _PAGE: Final = Page(
     rolled out. The command contacts no server.""",
     examples=[
         (
-            "leeway certs --webhook webhook.yaml | kubectl apply -f -",
-            "The Secret, and a configuration that trusts it.",
+            "leeway certs --webhook deploy/kustomize/components/admission/webhook.yaml",
+            "The Secret, and a configuration that trusts it, for kubectl apply -f -.",
         ),
         (
             "kubectl get validatingwebhookconfiguration leeway -o yaml"

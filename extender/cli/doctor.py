@@ -37,7 +37,8 @@ _PAGE: Final = Page(
     that Leeway presents. It changes nothing.""",
     examples=[
         (
-            "leeway doctor scheduler-config.yaml leeway.yaml",
+            "leeway doctor deploy/examples/scheduler-config.yaml"
+            " deploy/examples/extender-config.yaml",
             "Check both sides of an installation.",
         ),
         (

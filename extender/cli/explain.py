@@ -47,7 +47,8 @@ _PAGE: Final = Page(
     if it has claims. It reads $KUBECONFIG and ~/.kube/config only if --kubeconfig names them.""",
     examples=[
         (
-            "leeway explain pod.yaml --cluster deploy/examples/cluster.yaml",
+            "leeway explain deploy/examples/pending-pod.yaml"
+            " --cluster deploy/examples/cluster.yaml",
             "A manifest against a cluster from manifests.",
         ),
         (
@@ -182,8 +183,8 @@ def _full_name(subject: Subject) -> str:
 def _in_cluster_files(paths: Sequence[str], namespace: str, name: str) -> Subject:
     names = []
     for path in paths:
-        for file in manifests.files(Path(path)):
-            for each in _in_file(str(file), ""):
+        for file, document in manifests.read(Path(path), _say_nothing):
+            for each in templates.subjects(str(file), document):
                 meta = each.pod.metadata
                 if each.kind != "Pod" or meta is None or meta.namespace != namespace:
                     continue
@@ -195,9 +196,13 @@ def _in_cluster_files(paths: Sequence[str], namespace: str, name: str) -> Subjec
     raise NotFoundError(f"there is no pod {namespace}/{name} in {', '.join(paths)}{hint}")
 
 
+def _say_nothing(_skipped: str) -> None:
+    """The same files are read once more, and skipped once more."""
+
+
 def _snapshot(config: Config, server: ApiServer | None, pod: Pod) -> Snapshot:
     if config.cluster_files:
-        return FileSource(config.cluster_files).snapshot()
+        return FileSource(config.cluster_files, tell=sources.tell).snapshot()
     if server is None:
         raise _no_cluster()
     # List only what this pod needs: the user may not be allowed to list more.

@@ -44,9 +44,10 @@ _PAGE: Final = Page(
     list and goes on without them. Pass the configuration of your Leeway with --config, so that
     the scan knows which profiles are Leeway's.""",
     examples=[
+        ("leeway scan deploy/examples/", "Workloads and nodes of manifests."),
         ("leeway scan --kubeconfig ~/.kube/config", "Scan a live cluster."),
+        ("leeway scan -n batch -l app=report deploy/examples/", "Some workloads."),
         ("leeway scan --config leeway.yaml -o json > scan.json", "In a cluster, as data."),
-        ("leeway scan manifests/ deploy/examples/cluster.yaml", "Manifests and nodes of files."),
         (
             "kubectl get nodes,pods,deployments -A -o json | leeway scan -",
             "With the rights of kubectl.",
@@ -163,7 +164,7 @@ def _read(
     kinds = manifests.KINDS.keys() | objects.SHAPES.keys()
     for path in paths:
         for file, kind, item in manifests.items(
-            _STANDARD_INPUT if path == sources.STANDARD_INPUT else path, kinds
+            _STANDARD_INPUT if path == sources.STANDARD_INPUT else path, kinds, sources.tell
         ):
             if kind in stores:
                 key, obj = manifests.decoded_for_cache(file, kind, item)

@@ -277,6 +277,10 @@ def _rule_findings(found: Report, *, every: bool) -> Iterator[Section]:
         ("WORKLOAD", "PATH", "WHY"),
         _by_workload(((ref, (path, text)) for ref, path, text in found.mistakes), every=every),
     )
+    yield from _unreadable_values(found)
+
+
+def _unreadable_values(found: Report) -> Iterator[Section]:
     yield (
         "RULES THAT CANNOT BE READ: they never match",
         "red",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from extender.cli import escapes
 from extender.cluster import api
 from extender.cluster.api import ApiServer
 from extender.errors import ConfigError, DocumentError
@@ -37,6 +38,11 @@ def api_server(kubeconfig: str | None) -> ApiServer | None:
     return None
 
 
+def tell(sentence: str) -> None:
+    """Say something beside the output of a command."""
+    print(f"leeway: {escapes.lines(sentence)}", file=sys.stderr)
+
+
 def read(file: str) -> Iterator[tuple[str, Plain]]:
     """The documents of a file or of standard input, each with its origin."""
     try:
@@ -44,7 +50,7 @@ def read(file: str) -> Iterator[tuple[str, Plain]]:
             text, origin = sys.stdin.read(), "standard input"
         else:
             text, origin = Path(file).read_text(encoding="utf-8"), file
-        for document in documents.parse_all(text, _FILE_BYTES):
+        for document in documents.parse_manifests(text, _FILE_BYTES):
             yield origin, document
     except OSError as exc:
         raise ConfigError([f"{file}: cannot be read: {exc.strerror}"]) from exc

@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from extender.cli import escapes, flags, manual
+from extender.cli import escapes, flags, manual, sources
 from extender.cli.manual import Page
 from extender.cluster import manifests as files
+from extender.cluster.manifests import Skipped
 from extender.errors import DocumentError, ManifestError
 from extender.framework.interface import Settings
 from extender.review import manifests
@@ -21,7 +22,8 @@ _PAGE: Final = Page(
     templates of Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs, and of
     PersistentVolumes. The checks are those of the admission webhook, without a cluster.
 
-    Other objects, and documents that are not Kubernetes objects, are skipped.""",
+    Other objects, and documents that are not Kubernetes objects, are skipped. In a folder, so are
+    templates of charts and other files that are not manifests.""",
     examples=[
         ("leeway validate deploy/", "Every manifest in a folder."),
         ("helm template chart | leeway validate -", "The manifests that a chart renders."),
@@ -30,7 +32,8 @@ _PAGE: Final = Page(
             "Annotations on the lines of a diff.",
         ),
         (
-            "leeway validate --feature-gates TaintTolerationCEL=false pod.yaml",
+            "leeway validate --feature-gates TaintTolerationCEL=false"
+            " deploy/examples/pending-pod.yaml",
             "As on a cluster without expressions.",
         ),
     ],
@@ -98,30 +101,40 @@ def judged(paths: Iterable[str], settings: Settings) -> Outcome:
     objects = 0
     remarks: list[tuple[str, Remark]] = []
     unreadable: list[str] = []
-    for name, read in _texts(paths, unreadable):
-        try:
-            found = manifests.judge(read(), settings)
-        except OSError as exc:
-            unreadable.append(f"{name}: cannot be read: {exc.strerror}")
-        except (DocumentError, UnicodeDecodeError) as exc:
-            unreadable.append(f"{name}: {exc}")
-        else:
-            objects += found.objects
-            remarks += [(name, remark) for remark in found.remarks]
+    for path in paths:
+        skipped = Skipped(Path(path))
+        for name, read in _texts(path, skipped, unreadable):
+            text = ""
+            try:
+                text = read()
+                found = manifests.judge(text, settings)
+            except OSError as exc:
+                unreadable.append(f"{name}: cannot be read: {exc.strerror}")
+            except UnicodeDecodeError as exc:
+                unreadable.append(f"{name}: {exc}")
+            except DocumentError as exc:
+                if not skipped.is_foreign(Path(name), text):
+                    unreadable.append(f"{name}: {exc}")
+            else:
+                objects += found.objects
+                remarks += [(name, remark) for remark in found.remarks]
+        skipped.report(sources.tell)
     return Outcome(objects, remarks, unreadable)
 
 
-def _texts(paths: Iterable[str], unreadable: list[str]) -> Iterator[tuple[str, Callable[[], str]]]:
-    for path in paths:
-        if path == _STDIN:
-            yield "stdin", lambda: sys.stdin.buffer.read().decode()
-            continue
-        try:
-            found = files.files(Path(path))
-        except ManifestError as exc:
-            unreadable.append(str(exc))
-            continue
-        for file in found:
+def _texts(
+    path: str, skipped: Skipped, unreadable: list[str]
+) -> Iterator[tuple[str, Callable[[], str]]]:
+    if path == _STDIN:
+        yield "stdin", lambda: sys.stdin.buffer.read().decode()
+        return
+    try:
+        found = files.files(Path(path))
+    except ManifestError as exc:
+        unreadable.append(str(exc))
+        return
+    for file in found:
+        if not skipped.is_template(file):
             yield str(file), lambda file=file: file.read_text(encoding="utf-8")  # type: ignore[misc]
 
 

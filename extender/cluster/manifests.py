@@ -1,6 +1,8 @@
 """Reads a cluster from manifest files: YAML or JSON, single objects or Lists, or folders."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import logging
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -19,6 +21,9 @@ from extender.model.storage_v1 import PersistentVolume, PersistentVolumeClaim, S
 
 SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
 _FILE_BYTES: Final = 1 << 30
+log = logging.getLogger("leeway.cluster")
+_KIND_FIELD: Final = re.compile(r"""(?:^|[\s{,"'-])kind["']?\s*:""")
+_NAMES_SHOWN: Final = 2
 
 KINDS: Final[dict[str, type[Object]]] = {
     "Node": Node,
@@ -36,25 +41,88 @@ _PLACED_POD: Final[Decoder[PlacedPod]] = Decoder(PlacedPod)
 T = TypeVar("T")
 
 
-def load(paths: Iterable[str | Path], cache: ClusterCache) -> None:
+# Gets a sentence about files that are left out.
+Tell = Callable[[str], None]
+
+
+class Skipped:
+    """The files in a folder that are not manifests: templates of charts, values, dashboards.
+
+    A manifest with a mistake is not one of them: it stays an error.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files: list[str] = []
+
+    def is_template(self, file: Path) -> bool:
+        """Whether the file is a template of a chart; if so, it is skipped."""
+        found = self._folder.is_dir() and any(
+            parent.name == "templates" and (parent.parent / "Chart.yaml").is_file()
+            for parent in file.parents
+        )
+        return self._add(file, found)
+
+    def is_foreign(self, file: Path, text: str) -> bool:
+        """Whether the text, which cannot be parsed, is not meant to be; if so, it is skipped."""
+        is_meant = "{{" not in text and _KIND_FIELD.search(text) is not None
+        return self._add(file, self._folder.is_dir() and not is_meant)
+
+    def is_without_objects(self, file: Path, parsed: Sequence[Plain]) -> bool:
+        """Whether no document has a kind; if so, the file is skipped."""
+        kinds = [isinstance(each, dict) and "kind" in each for each in parsed if each is not None]
+        return self._add(file, self._folder.is_dir() and bool(kinds) and not any(kinds))
+
+    def report(self, tell: Tell) -> None:
+        """One sentence about all files, if there are any."""
+        if not self._files:
+            return
+        shown = ", ".join(self._files[:_NAMES_SHOWN])
+        more = len(self._files) - _NAMES_SHOWN
+        others = f" and {more} more" if more > 0 else ""
+        files = (
+            "1 file that is not a manifest"
+            if len(self._files) == 1
+            else (f"{len(self._files)} files that are not manifests")
+        )
+        tell(f"{self._folder}: skipped {files}: {shown}{others}")
+
+    def _add(self, file: Path, skipped: bool) -> bool:
+        if skipped:
+            self._files.append(str(file.relative_to(self._folder)))
+        return skipped
+
+
+def load(paths: Iterable[str | Path], cache: ClusterCache, tell: Tell = log.warning) -> None:
     """Load the objects of the files into an empty cache; other kinds are ignored."""
     stores = dict(zip(KINDS, (store for _, store in cache.stores()), strict=True))
     seen: set[tuple[str, str]] = set()
     for path in paths:
-        for file in files(Path(path)):
-            for kind, key, obj in _objects_of(file):
-                if (kind, key) in seen:
-                    raise ManifestError(f"{kind} {key!r} is defined twice: remove one")
-                seen.add((kind, key))
-                stores[kind].put(key, obj)
+        for file, kind, item in items(path, KINDS, tell):
+            key, obj = decoded_for_cache(file, kind, item)
+            if (kind, key) in seen:
+                raise ManifestError(f"{kind} {key!r} is defined twice: remove one")
+            seen.add((kind, key))
+            stores[kind].put(key, obj)
 
 
-def items(path: str | Path, kinds: Collection[str]) -> Iterator[tuple[Path, str, dict[str, Plain]]]:
+def items(
+    path: str | Path, kinds: Collection[str], tell: Tell = log.warning
+) -> Iterator[tuple[Path, str, dict[str, Plain]]]:
     """File, kind and content of every object of these kinds, including objects in Lists."""
-    for file in files(Path(path)):
-        for document in _documents_of(file):
-            for kind, item in _items(file, document, kinds):
-                yield file, kind, _placed(kind, item)
+    for file, document in read(Path(path), tell):
+        for kind, item in _items(file, document, kinds):
+            yield file, kind, _placed(kind, item)
+
+
+def read(path: Path, tell: Tell = log.warning) -> Iterator[tuple[Path, Plain]]:
+    """The documents of a file, or of all manifests in a folder, each with its file."""
+    skipped = Skipped(path)
+    for file in files(path):
+        if not skipped.is_template(file):
+            for document in _documents_of(file, skipped):
+                yield file, document
+    skipped.report(tell)
 
 
 def decoded(file: Path, kind: str, item: dict[str, Plain], shape: type[T]) -> T:
@@ -93,20 +161,20 @@ def files(path: Path) -> Sequence[Path]:
     return found
 
 
-def _objects_of(file: Path) -> Iterator[tuple[str, str, Object]]:
-    """Kind, key and object of everything in a file."""
-    for document in _documents_of(file):
-        for kind, item in _items(file, document, KINDS):
-            yield kind, *decoded_for_cache(file, kind, _placed(kind, item))
-
-
-def _documents_of(file: Path) -> Sequence[Plain]:
+def _documents_of(file: Path, skipped: Skipped) -> Sequence[Plain]:
     try:
-        return documents.parse_all(file.read_text(encoding="utf-8"), _FILE_BYTES)
+        text = file.read_text(encoding="utf-8")
     except OSError as exc:
         raise ManifestError(f"{file}: cannot be read: {exc.strerror}") from exc
-    except (DocumentError, UnicodeDecodeError) as exc:
+    except UnicodeDecodeError as exc:
         raise ManifestError(f"{file}: {exc}") from exc
+    try:
+        parsed = documents.parse_manifests(text, _FILE_BYTES)
+    except DocumentError as exc:
+        if skipped.is_foreign(file, text):
+            return ()
+        raise ManifestError(f"{file}: {exc}") from exc
+    return () if skipped.is_without_objects(file, parsed) else parsed
 
 
 def _items(

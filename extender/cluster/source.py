@@ -118,7 +118,14 @@ class FileSource:
     Pods never arrive in it, so pods in flight are not counted.
     """
 
-    def __init__(self, paths: Sequence[str], *, caches: CacheBudget | None = None) -> None:
+    def __init__(
+        self,
+        paths: Sequence[str],
+        *,
+        caches: CacheBudget | None = None,
+        tell: manifests.Tell = manifests.log.warning,
+    ) -> None:
+        self._tell = tell  # about files that are not manifests
         self._paths = tuple(paths)
         self._caches = CacheBudget() if caches is None else caches
         self._cache = ClusterCache(caches=self._caches)
@@ -150,7 +157,7 @@ class FileSource:
     def reload(self) -> None:
         """Read the files again, as one swap; ManifestError keeps the old cluster."""
         cache = ClusterCache(caches=self._caches)
-        manifests.load(self._paths, cache)
+        manifests.load(self._paths, cache, self._tell)
         self._cache.index.close()
         self._cache = cache
         self._snapshot = cache.snapshot(generation=self._snapshot.generation + 1)

@@ -1,6 +1,7 @@
 """The lines of the fields of YAML and JSON documents, by path.
 
-Reads the same events as `documents`, which has already refused what it does not support.
+Reads the same events as `documents`, which has already refused what it does not support. What an
+alias stands for has the line of the alias.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,6 +35,8 @@ def of_text(text: str) -> list[Places]:
             match event:
                 case yaml.ScalarEvent():
                     walk.scalar(event)
+                case yaml.AliasEvent():
+                    walk.alias(event)
                 case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
                     walk.open(event, mapping=isinstance(event, yaml.MappingStartEvent))
                 case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
@@ -78,6 +81,10 @@ class _Walk:
             # A value without its own line gets the line of its key.
             self.places[self._path()] = Place(_line(event))
             return
+        self._note(event)
+        self._next()
+
+    def alias(self, event: yaml.AliasEvent) -> None:
         self._note(event)
         self._next()
 

@@ -60,7 +60,7 @@ class _Object:
 
 def judge(text: str, settings: Settings) -> Judged:
     """Validate every object in a text; DocumentError if the text cannot be parsed."""
-    parsed = documents.parse_all(text, _FILE_BYTES)
+    parsed = documents.parse_manifests(text, _FILE_BYTES)
     places = positions.of_text(text)
     objects = 0
     remarks: list[Remark] = []

@@ -1,7 +1,11 @@
 """The manual pages: every command has one, and it is of use."""
 
 import argparse
+import os
+import shlex
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +13,7 @@ from extender import cli
 from extender.cli import manual
 from extender.cli.manual import Page
 from tests.cli import process
+from tests.cli.pages import ROOT
 
 
 def pages(parser: argparse.ArgumentParser, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -47,6 +52,53 @@ def test_no_line_of_a_page_is_too_long_for_a_terminal(
 
     prose = (line for line in capsys.readouterr().out.splitlines() if "$ " not in line)
     assert [line for line in prose if len(line) > 80] == []
+
+
+# What an example needs that a checkout does not have, or what it leaves behind.
+ELSEWHERE = ("kubectl ", "helm ", "jq ", "git ", "~/", " leeway.yaml", "--extender", "> ", "--out ")
+
+
+def examples(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> list[str]:
+    with pytest.raises(SystemExit):
+        cli.main([*command, "--help"])
+    _, _, rest = capsys.readouterr().out.partition("\nexamples:\n")
+    shown = rest.partition("\nexit codes:\n")[0]
+    return [line.removeprefix("  $ ") for line in shown.splitlines() if line.startswith("  $ ")]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_the_examples_of_a_page_work(
+    command: tuple[str, ...], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    lines = examples(command, capsys)
+    runnable = [line for line in lines if not any(word in line for word in ELSEWHERE)]
+
+    if command == ("controller",):  # which needs an API server
+        assert not runnable
+        return
+    assert runnable[:1] == lines[:1], "the first example works in a checkout"
+    for line in runnable:
+        if command == ("serve",):
+            with process.serving(tmp_path, *shlex.split(line)[2:]):
+                pass  # it listens
+            continue
+        ended = in_shell(line)
+        assert ended.returncode in (0, 1, 3), line
+        assert "leeway: error" not in ended.stderr, line
+        assert ended.stdout or command == ("completion",) or "0 error(s)" in ended.stderr
+
+
+def in_shell(line: str) -> subprocess.CompletedProcess[str]:
+    """What comes of a line in the root of the project."""
+    path = f"{Path(process.SCRIPT).parent}:{os.environ['PATH']}"
+    return subprocess.run(  # noqa: S603 - our own documentation
+        ["/bin/bash", "-c", line],
+        cwd=ROOT,
+        env=process.environment() | {"PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def test_the_list_of_commands_says_what_each_does() -> None:

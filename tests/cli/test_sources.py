@@ -24,7 +24,11 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
-    [(None, "cannot be read: No such file"), ("a: [", "line 2"), ("a: &x 1", "anchors")],
+    [
+        (None, "cannot be read: No such file"),
+        ("a: [", "line 2"),
+        ("a: *x", "alias .x. has no anchor"),
+    ],
 )
 def test_a_file_that_cannot_be_read(tmp_path: Path, content: str | None, sentence: str) -> None:
     file = tmp_path / "file.yaml"

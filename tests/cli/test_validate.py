@@ -80,6 +80,32 @@ def test_folders_are_searched(folder: Path) -> None:
     assert ended.err == "2 object(s), 3 error(s), 1 warning(s)\n"
 
 
+def test_what_is_no_manifest_in_a_folder_is_skipped_with_one_line(folder: Path) -> None:
+    write("app/chart/Chart.yaml", "apiVersion: v2\nname: chart\n")
+    write("app/chart/templates/pod.yaml", WARNED.replace("sla", "'{{ .Values.key }}'"))
+    write("app/jinja.yml", "kind: Pod\nspec: {{ spec }}\n")
+    write("app/pod.yaml", WARNED)
+
+    ended = process.run("validate", "app")
+
+    assert ended.code == 0
+    assert len(ended.out.splitlines()) == 1
+    assert ended.err == (
+        "leeway: app: skipped 2 files that are not manifests: chart/templates/pod.yaml, jinja.yml\n"
+        "1 object(s), 0 error(s), 1 warning(s)\n"
+    )
+    assert process.run("validate", "app/jinja.yml").code == 2
+
+
+def test_aliases_of_manifests_are_understood(folder: Path) -> None:
+    rules = "x: &rules\n- {key: sla, operator: Lt, value: '0'}\n"
+    write("pod.yaml", f"kind: Pod\n{rules}spec:\n  tolerations: *rules\n")
+
+    ended = process.run("validate", "pod.yaml")
+
+    assert ended.out == f"pod.yaml:5: warning: spec.tolerations[0].value: {BELOW_NOTHING}\n"
+
+
 def test_standard_input_is_a_file(folder: Path) -> None:
     ended = subprocess.run(  # noqa: S603 - our own command
         [*process.MODULE, "validate", "-"],

@@ -318,7 +318,7 @@ def test_a_name_that_is_defined_twice(tmp_path: Path) -> None:
             "kind: Node\nkind: Node", "line 2: key 'kind' appears twice", id="a key twice"
         ),
         pytest.param("kind: [", "line ", id="broken YAML"),
-        pytest.param("a: &x b", "line 1: anchors are not supported", id="an anchor"),
+        pytest.param("a: *x", "line 1: alias 'x' has no anchor before it", id="an alias"),
         pytest.param("[" * 25_000, "nested deeper than 32", id="25,000 lists"),
     ],
 )
@@ -358,3 +358,90 @@ def test_deep_json_is_a_fault_with_the_name_of_the_file(tmp_path: Path, depth: i
 
     assert fault(file).startswith(f"{file}: ")
     assert fault(file).endswith("nested deeper than 32")
+
+
+# --- Folders with other files --------------------------------------------------------------------
+
+TEMPLATE = "kind: Node\nmetadata:\n  name: {{ .Values.name }}\n"
+
+
+def folder_of(tmp_path: Path, **files: str) -> Path:
+    for name, text in files.items():
+        file = tmp_path / name.replace("__", "/").replace("_yaml", ".yaml")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def loaded_with(path: Path) -> tuple[list[str], list[str]]:
+    cache, said = ClusterCache(), list[str]()
+    manifests.load([path], cache, said.append)
+    return [node.name for node in cache.snapshot().nodes.values()], said
+
+
+def test_what_is_no_manifest_in_a_folder_is_skipped_with_one_line(tmp_path: Path) -> None:
+    folder = folder_of(
+        tmp_path,
+        chart__Chart_yaml="apiVersion: v2\nname: chart\n",
+        chart__values_yaml="replicas: 3\n",
+        chart__templates__node_yaml="kind: Node\nmetadata: {name: '{{ .Values.name }}'}\n",
+        jinja_yaml=TEMPLATE,
+        cloud_yaml="Resources: !Ref that\n",
+        node_yaml="kind: Node\nmetadata: {name: real}\n",
+        empty_yaml="# nothing\n",
+    )
+
+    names, said = loaded_with(folder)
+    assert names == ["real"]
+    assert said == [
+        f"{folder}: skipped 5 files that are not manifests:"
+        " chart/Chart.yaml, chart/templates/node.yaml and 3 more"
+    ]
+
+
+def test_one_file_is_skipped_in_the_singular(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, values_yaml="a: 1", list_yaml="kind: List")
+
+    assert loaded_with(folder)[1] == [
+        f"{folder}: skipped 1 file that is not a manifest: values.yaml"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("kind: Node\nmetadata: [", "did not find expected node content"),
+        ('{"kind": "Node", "metadata": {', "did not find expected"),
+        ("kind: Node\nmetadata: {name: a}\n---\nname: b\n", "it has no kind"),
+        ("kind: Node\nspec: {taints: 5}\n", "must be a list, not 5"),
+    ],
+)
+def test_a_manifest_with_a_mistake_is_not_skipped(tmp_path: Path, text: str, says: str) -> None:
+    folder = folder_of(tmp_path, node_yaml=text)
+    with pytest.raises(ManifestError, match=says):
+        loaded_with(folder)
+
+
+def test_a_file_that_is_named_is_not_skipped(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, node_yaml=TEMPLATE, values_yaml="a: 1")
+    for name in ("node.yaml", "values.yaml"):
+        with pytest.raises(ManifestError, match=name):
+            loaded_with(folder / name)
+
+
+def test_skipped_files_are_logged_where_nobody_listens(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = folder_of(tmp_path, values_yaml="a: 1", node_yaml="kind: List")
+    manifests.load([folder], ClusterCache())
+
+    assert "skipped 1 file that is not a manifest: values.yaml" in caplog.text
+
+
+def test_manifests_may_have_aliases(tmp_path: Path) -> None:
+    text = (
+        "kind: List\nitems:\n- &n\n  kind: Node\n  metadata: {name: a}\n"
+        "- {<<: *n, metadata: {name: b}}\n"
+    )
+
+    assert loaded_with(folder_of(tmp_path, nodes_yaml=text))[0] == ["a", "b"]

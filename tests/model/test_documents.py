@@ -1,4 +1,9 @@
+import re
+
 import pytest
+import yaml
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from extender.errors import DocumentError
 from extender.model import documents
@@ -245,3 +250,124 @@ def test_data_is_bounded_in_depth_and_left_as_it_is() -> None:
     assert documents.bounded(deep) is deep
     with pytest.raises(DocumentError, match="nested deeper than 32"):
         documents.bounded({"a": deep})
+
+
+# --- Aliases, in manifests alone ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("a: &x 1\nb: *x", {"a": 1, "b": 1}, id="a value"),
+        pytest.param("a: &x [1]\nb: [*x, *x]", {"a": [1], "b": [[1], [1]]}, id="a list, twice"),
+        pytest.param("&k a: *k", {"a": "a"}, id="a key"),
+        pytest.param("- &x 1\n- &x 2\n- *x", [1, 2, 2], id="the last anchor of a name counts"),
+        pytest.param(
+            "a: &x {k: 1, l: 2}\nb: {<<: *x, l: 3}",
+            {"a": {"k": 1, "l": 2}, "b": {"k": 1, "l": 3}},
+            id="own keys win over merged ones",
+        ),
+        pytest.param(
+            "a: &x {k: 1}\nb: {l: 3, <<: [*x, {k: 2, m: 4}]}",
+            {"a": {"k": 1}, "b": {"l": 3, "k": 1, "m": 4}},
+            id="of merged mappings the first one wins",
+        ),
+        pytest.param("a: {'<<': 5}", {"a": {"<<": 5}}, id="a quoted key merges nothing"),
+    ],
+)
+def test_manifests_may_have_aliases(text: str, expected: Plain) -> None:
+    assert documents.parse_manifests(text, LIMIT) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        pytest.param("a: *x", "line 1: alias 'x' has no anchor before it", id="no anchor"),
+        pytest.param("&x [\n*x]", "line 2: alias 'x' has no anchor before it", id="in itself"),
+        pytest.param(
+            "--- &x 1\n--- [*x]", "line 2: alias 'x' has no anchor before it", id="of another one"
+        ),
+        pytest.param("*x : 1", "line 1: alias 'x' has no anchor before it", id="as a key"),
+        pytest.param(
+            "- &x {}\n- {*x : 1}", "line 2: a mapping key must be text, not dict", id="a key"
+        ),
+        pytest.param("a: !!str 1", "line 1: tags are not supported", id="a tag"),
+        pytest.param(
+            "a:\n  <<: 5",
+            "line 3: a merge key takes a mapping, or a list of mappings",
+            id="merge 5",
+        ),
+        pytest.param(
+            "{<<: [5]}",
+            "line 1: a merge key takes a mapping, or a list of mappings",
+            id="merge [5]",
+        ),
+        pytest.param("{<<: {}, <<: {}}", "line 1: key '<<' appears twice", id="two merge keys"),
+        pytest.param(
+            f"- &x {'[' * 20}{']' * 20}\n- {'[' * 20}*x{']' * 20}",
+            "line 2: nested deeper than 32",
+            id="too deep by an alias",
+        ),
+    ],
+)
+def test_an_alias_that_is_none_is_refused_with_its_line(text: str, error: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        documents.parse_manifests(text, LIMIT)
+
+    assert str(caught.value) == error
+
+
+LAUGHS = "a0: &a0 [lol]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)
+)
+LONG = f"a: &a {'x' * 400_000}\nb: *a\nc: *a\nd: *a\n"
+WIDE = "m: &m {" + ", ".join(f"k{n}: 1" for n in range(1_000)) + "}\n"
+MERGED = WIDE + "".join(f"n{n}: {{<<: *m}}\n" for n in range(1_000))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [(LAUGHS, 7), (LONG, 4), (MERGED, 147)], ids=["laughs", "long", "merged"]
+)
+def test_what_aliases_stand_for_is_bounded(text: str, line: int) -> None:
+    limit = documents.MAX_ALIASED
+    with pytest.raises(
+        DocumentError, match=f"line {line}: aliases stand for more than {limit} char"
+    ):
+        documents.parse_manifests(text, 1 << 20)
+
+
+def test_the_bound_is_that_of_all_documents() -> None:
+    text = f"- &a {'x' * 600_000}\n- *a\n---\n" * 2
+    with pytest.raises(DocumentError, match="line 5: aliases stand for more"):
+        documents.parse_manifests(text, 1 << 22)
+
+
+NAMES = st.sampled_from("abc")
+TREES = st.recursive(
+    st.one_of(
+        st.integers(0, 9).map(str),
+        st.tuples(NAMES, st.integers(0, 9)).map(lambda pair: f"&{pair[0]} {pair[1]}"),
+        NAMES.map(lambda name: f"*{name}"),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4).map(lambda parts: f"[{', '.join(parts)}]"),
+        st.tuples(NAMES, st.lists(inner, max_size=4)).map(
+            lambda pair: f"&{pair[0]} [{', '.join(pair[1])}]"
+        ),
+    ),
+    max_leaves=12,
+)
+
+
+@given(TREES)
+def test_aliases_mean_what_they_mean_elsewhere(text: str) -> None:
+    anchors = re.findall("&(.)", text)
+    assume(len(anchors) == len(set(anchors)))  # PyYAML refuses an anchor that comes again
+    problem = ""
+    try:
+        found = documents.parse_manifests(text, LIMIT)
+    except DocumentError as exc:
+        problem = str(exc)
+    else:
+        assert found == [yaml.safe_load(text)]
+    assert not problem or problem.endswith("has no anchor before it")

@@ -98,3 +98,12 @@ def test_what_is_not_there_is_found_in_what_it_would_stand_in() -> None:
 )
 def test_the_path_of_a_field(field: str, path: Path) -> None:
     assert positions.path_of(field) == path
+
+
+def test_an_alias_has_its_own_line() -> None:
+    (places,) = positions.of_text("a: &x\n  b: 1\nc: *x\nd:\n- *x\n- 5\n")
+
+    assert places[("c",)] == Place(3)
+    assert positions.nearest(places, ("c", "b")) == (Place(3), ("b",))
+    assert places[("d", 0)] == Place(5)
+    assert places[("d", 1)] == Place(6)

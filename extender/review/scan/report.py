@@ -98,11 +98,7 @@ def build(
         seen=inventory.seen,
         nodes=len(snapshot.nodes),
         uses=uses(inventory),
-        broken=[
-            (ref, each.path, each.problem)
-            for ref, found in _once(inventory, inventory.unreadable).items()
-            for each in found
-        ],
+        broken=list(_broken(inventory)),
         unreadable=list(values.unreadable(_rules(inventory), met, settings)),
         pending=blocked,
         passing=len(waiting) - len(blocked),
@@ -115,6 +111,12 @@ def build(
         mistakes=list(_mistakes(inventory)),
         unjudged=len(inventory.waiting) - len(pods_waiting),
     )
+
+
+def _broken(inventory: Inventory) -> Iterator[tuple[Ref, str, str]]:
+    for ref, found in _once(inventory, inventory.unreadable).items():
+        for each in found:
+            yield ref, each.path, each.problem
 
 
 def _mistakes(inventory: Inventory) -> Iterator[tuple[Ref, str, str]]:
