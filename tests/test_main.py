@@ -1,14 +1,19 @@
 """Ctrl-C at several moments: one line, and exit code 130. Processes are real."""
 
+import asyncio
 import contextlib
+import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.cli import process
+from tests.cluster.apiserver import Held, ScriptedServer, eventually, scripted
+from tests.cluster.test_api import kubeconfig, plugin
 
 # Starts the program as its script does, and sends SIGINT the moment a module is looked for.
 AT_IMPORT = """
@@ -59,7 +64,8 @@ def started(*arguments: str, code: str = "") -> Iterator[subprocess.Popen[str]]:
 
 
 def interrupted(running: subprocess.Popen[str]) -> process.Ended:
-    running.send_signal(signal.SIGINT)
+    """What is left behind of a program, and of what it started, after Ctrl-C on a terminal."""
+    os.killpg(running.pid, signal.SIGINT)
     out, err = running.communicate()
     return process.Ended(running.returncode, out, err)
 
@@ -89,4 +95,33 @@ def test_while_a_file_is_read(tmp_path_factory: pytest.TempPathFactory) -> None:
     pipe = tmp_path_factory.mktemp("pipes") / "pipe.yaml"
     subprocess.run(["/usr/bin/env", "mkfifo", str(pipe)], check=True)  # noqa: S603
     with started("validate", str(pipe)) as running, pipe.open("w", encoding="utf-8"):
+        assert interrupted(running) == INTERRUPTED
+
+
+async def test_while_a_server_that_does_not_answer_is_asked(tmp_path: Path) -> None:
+    async with scripted() as server:
+        server.on_list("nodes", Held(asyncio.Event()))
+        file = kubeconfig(tmp_path, server)
+        with started("scan", "--kubeconfig", file) as running:
+            await eventually(lambda: server.asked)
+            assert server.asked
+            assert await asyncio.to_thread(interrupted, running) == INTERRUPTED
+
+
+def test_while_a_plugin_gives_no_credentials(tmp_path: Path) -> None:
+    begun = tmp_path / "runs"
+    user = plugin(tmp_path, "sleep 600")
+    file = kubeconfig(tmp_path, ScriptedServer(), user)
+    with started("scan", "--kubeconfig", file) as running:
+        process.until(begun.exists)
+        assert interrupted(running) == INTERRUPTED
+
+
+def test_while_the_name_of_a_server_is_looked_up(tmp_path: Path) -> None:
+    file = kubeconfig(tmp_path, ScriptedServer())
+    text = Path(file).read_text(encoding="utf-8").replace("127.0.0.1", "nowhere.example.com")
+    Path(file).write_text(text, encoding="utf-8")
+    with started("scan", "--kubeconfig", file, code=WITHOUT_AN_END) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "hanging\n"
         assert interrupted(running) == INTERRUPTED

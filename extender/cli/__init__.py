@@ -5,9 +5,9 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 
-from extender.cli import commands, escapes, manual, program
+from extender.cli import commands, completion_output, escapes, manual, program
 from extender.cli.parsing import Parser
-from extender.errors import ConfigError, LeewayError
+from extender.errors import ApiError, ConfigError, LeewayError
 
 
 def parser(wanted: Iterable[str] = commands.SUMMARIES) -> argparse.ArgumentParser:
@@ -34,11 +34,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["--version"]:
         words[0] = "version"
+    if words[:1] == [completion_output.LIVE]:
+        from extender.cli import live_names  # slow
+
+        return live_names.run(words[1:])
     try:
         arguments = parser(words[:1]).parse_args(words)
         code: int = arguments.run(arguments)
     except ConfigError as exc:
         return _failed(*exc.problems)
+    except ApiError as exc:
+        return _failed(exc.message)
     except LeewayError as exc:
         return _failed(str(exc))
     except BrokenPipeError:

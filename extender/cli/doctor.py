@@ -3,13 +3,15 @@
 import argparse
 import asyncio
 import contextlib
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
-from extender.cli import doctor_output, doctor_probes, manual, output, sources
+from extender.cli import doctor_output, doctor_probes, flags, manual, output, sources
 from extender.cli.doctor_probes import Visit
 from extender.cli.manual import Page
+from extender.cli.sources import LiveCluster
 from extender.cluster import access_reviews
 from extender.cluster.api import ApiServer, Connection
 from extender.errors import ApiForbiddenError, ConfigError
@@ -30,8 +32,9 @@ _PAGE: Final = Page(
     of the cluster instead. All inputs count as one installation: Leeway's configuration is
     compared with the scheduler's.
 
-    With --kubeconfig, or inside a cluster, the command also checks whether Leeway may list and
-    watch what it needs. With --extender it asks a running Leeway whether it is ready, and who
+    With --kubeconfig, --context or --as, and inside a cluster, the command also checks whether
+    Leeway may list and watch what it needs. Without any FILE, it does so in the cluster that
+    kubectl would use. With --extender it asks a running Leeway whether it is ready, and who
     called it, when and in which mode. With --listener it checks the certificate that Leeway
     presents. It changes nothing.""",
     examples=[
@@ -44,12 +47,11 @@ _PAGE: Final = Page(
             "Check what is about to be installed.",
         ),
         (
-            "leeway doctor --kubeconfig ~/.kube/config -n leeway"
-            " configmap/leeway-scheduler-config configmap/leeway-config",
+            "leeway doctor -n leeway configmap/leeway-scheduler-config configmap/leeway-config",
             "Check what is installed.",
         ),
         (
-            "leeway doctor --kubeconfig ~/.kube/config --as system:serviceaccount:leeway:leeway",
+            "leeway doctor --as system:serviceaccount:leeway:leeway",
             "Check the rights of Leeway's service account.",
         ),
         (
@@ -80,13 +82,13 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         metavar="FILE",
         help="manifests and configurations, - for standard input, or configmap/NAME[:KEY]",
     )
-    sources.add_kubeconfig(parser)
+    flags.add_filename(parser)
+    flags.add_kubeconfig(parser)
     parser.add_argument(
         "-n",
         "--namespace",
-        default="default",
-        metavar="NAME",
-        help="the namespace of the ConfigMaps",
+        metavar="NAMESPACE",
+        help="the namespace of the ConfigMaps (that of the context)",
     )
     _add_users(parser)
     parser.add_argument(
@@ -120,15 +122,13 @@ def _add_users(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run all checks and print the findings; the exit code is the worst severity."""
-    server = sources.api_server(arguments.kubeconfig)
-    if not (arguments.sources or server or arguments.extender or arguments.listener):
-        raise ConfigError(
-            ["doctor: nothing to check: give a FILE, --kubeconfig, --extender or --listener"]
-        )
+    arguments.sources += arguments.filename
+    cluster = _cluster(arguments)
     setup = _read(arguments)
     version, found = None, list[Problem]()
-    if server is not None:
-        version, found = asyncio.run(_ask_cluster(server, arguments, setup))
+    if cluster is not None:
+        arguments.namespace = arguments.namespace or cluster.namespace
+        version, found = asyncio.run(_ask_cluster(cluster.server, arguments, setup))
     visit = doctor_probes.visit(arguments.extender, setup) if arguments.extender else Visit()
     now = datetime.now(UTC)
     found += examining.examine(setup, version)
@@ -136,13 +136,27 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.listener:
         found += doctor_probes.presented(arguments.listener, setup, now)
     report = problems.worst_first([*found, *visit.problems])
-    skipped = list(_skipped(arguments, setup, server))
+    skipped = list(_skipped(arguments, setup, cluster))
     output.show(
         doctor_output.document(report, visit.callers, skipped),
         arguments.output,
         lambda on: "".join(doctor_output.tables_of(report, visit.callers, skipped, on)),
     )
     return problems.exit_code(each.severity for each in report)
+
+
+def _cluster(arguments: argparse.Namespace) -> LiveCluster | None:
+    """The cluster to ask; files alone are checked without any, whatever $KUBECONFIG names."""
+    kubeconfig = getattr(arguments, "--kubeconfig")
+    asks = any(each.startswith(_CONFIG_MAP) for each in arguments.sources) or arguments.user
+    asks = asks or arguments.scheduler_as or kubeconfig or arguments.context
+    others = arguments.sources or arguments.extender or arguments.listener
+    if others and not asks and "KUBERNETES_SERVICE_HOST" not in os.environ:
+        return None
+    cluster = sources.live_cluster(kubeconfig, arguments.context)
+    if cluster is None:
+        raise sources.no_cluster("a FILE, --extender or --listener to check without it")
+    return cluster
 
 
 def _read(arguments: argparse.Namespace) -> Setup:
@@ -196,14 +210,11 @@ def _add_config_map(setup: Setup, origin: str, data: object, key: str) -> None:
 
 
 def _skipped(
-    arguments: argparse.Namespace, setup: Setup, server: ApiServer | None
+    arguments: argparse.Namespace, setup: Setup, cluster: LiveCluster | None
 ) -> Iterator[str]:
     if arguments.sources:
         yield from examining.skipped(setup)
-    if server is None:
-        wanted = any(source.startswith(_CONFIG_MAP) for source in arguments.sources)
-        if wanted or arguments.user or arguments.scheduler_as:
-            raise ConfigError(["doctor: no cluster: give --kubeconfig"])
+    if cluster is None:
         yield "rights, because no cluster was given (--kubeconfig)"
     if not arguments.extender:
         yield "who calls Leeway, because no running one was given (--extender)"

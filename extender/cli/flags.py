@@ -128,9 +128,29 @@ def add_cluster(parser: argparse.ArgumentParser, text: str) -> None:
     )
 
 
-def add_kubeconfig(parser: argparse.ArgumentParser, text: str) -> None:
-    """Add `--kubeconfig`."""
-    parser.add_argument("--kubeconfig", dest="--kubeconfig", metavar="FILE", help=text)
+def add_kubeconfig(parser: argparse.ArgumentParser) -> None:
+    """Add `--kubeconfig` and `--context`, of a command that reads a cluster as kubectl does."""
+    parser.add_argument(
+        "--kubeconfig",
+        dest="--kubeconfig",
+        metavar="FILE",
+        help="the kubeconfig, instead of those of $KUBECONFIG or ~/.kube/config",
+    )
+    parser.add_argument(
+        "--context", metavar="CONTEXT", help="the context of the kubeconfig (the current one)"
+    )
+
+
+def add_filename(parser: argparse.ArgumentParser) -> None:
+    """Add `-f`, for those who type it out of habit."""
+    parser.add_argument(
+        "-f",
+        "--filename",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="the same as a file or folder without -f",
+    )
 
 
 def effective_config(arguments: argparse.Namespace) -> Config:

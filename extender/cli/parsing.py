@@ -35,10 +35,10 @@ class Parser(argparse.ArgumentParser):
     def _unknown(self, words: list[str]) -> Iterator[str]:
         """A sentence for each flag that this command does not have."""
         has_commands = self._subparsers is not None
-        for word in words:
+        for before, word in zip(["", *words], words, strict=False):
             if word == _END_OF_FLAGS or (has_commands and not word.startswith("-")):
                 return
-            if self._is_unknown(word):
+            if self._is_unknown(word) and not self._takes_value(before):
                 flag = word.partition("=")[0]
                 hint = did_you_mean(flag, self._option_string_actions)
                 # `kubectl --context x get` is right, so people try the same here.
@@ -53,6 +53,11 @@ class Parser(argparse.ArgumentParser):
             return word[:2] not in known  # -n, -nNAME and -vv
         flag = word.partition("=")[0]
         return not any(each.startswith(flag) for each in known)
+
+    def _takes_value(self, word: str) -> bool:
+        """Whether a word is a flag with a value to come, which argparse knows how to refuse."""
+        action = self._option_string_actions.get(word)
+        return action is not None and action.nargs != 0
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse a value that is none of the choices; for a command, too."""

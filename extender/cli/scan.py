@@ -36,13 +36,14 @@ _PAGE: Final = Page(
     pods in compile mode, show which are behind, cut or refused, and which tolerate more than
     their rules say. The verdicts come from the code that answers kube-scheduler.
 
-    The command lists a live cluster and changes nothing. It names the resources that you may not
-    list and goes on without them. Pass the configuration of your Leeway with --config, so that
-    the scan knows which profiles are Leeway's.""",
+    Without PATH, the command lists the cluster that kubectl would use: of --kubeconfig,
+    $KUBECONFIG or ~/.kube/config, else the one that it runs in. It changes nothing. It names
+    the resources that you may not list and goes on without them. Pass the configuration of your
+    Leeway with --config, so that the scan knows which profiles are Leeway's.""",
     examples=[
-        ("leeway scan --kubeconfig ~/.kube/config", "Scan a live cluster."),
-        ("leeway scan --config leeway.yaml -o json > scan.json", "In a cluster, as data."),
-        ("leeway scan manifests/ deploy/examples/cluster.yaml", "Manifests and nodes of files."),
+        ("leeway scan deploy/examples/", "Manifests of files."),
+        ("leeway scan", "The cluster that kubectl would use."),
+        ("leeway scan --context prod --config leeway.yaml -o json > scan.json", "As data."),
         (
             "kubectl get nodes,pods,deployments -A -o json | leeway scan -",
             "With the rights of kubectl.",
@@ -69,7 +70,11 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         help="manifests: files or folders of YAML or JSON, - for standard input",
     )
     flags.add_rules_to(parser)
-    flags.add_kubeconfig(parser, "scan the cluster of this kubeconfig's current context")
+    flags.add_filename(parser)
+    flags.add_kubeconfig(parser)
+    parser.add_argument(
+        "-A", "--all-namespaces", action="store_true", help="scan all namespaces (the default)"
+    )
     flags.add_cluster(parser, "the same as PATH, as in the other commands")
     output.add_to(parser)
     parser.set_defaults(run=run)
@@ -77,18 +82,21 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 def run(arguments: argparse.Namespace) -> int:
     """Collect, judge and print; the exit code is the worst severity."""
-    given = [*arguments.files, *(getattr(arguments, "--cluster") or ())]
+    given = [*arguments.files, *arguments.filename, *(getattr(arguments, "--cluster") or ())]
     kubeconfig = getattr(arguments, "--kubeconfig")
-    if given and kubeconfig:
-        raise ConfigError(["scan: give manifests or --kubeconfig, not both"])
+    if given and (kubeconfig or arguments.context):
+        raise ConfigError(["scan: give manifests, or --kubeconfig and --context, not both"])
     # The command line names the cluster; the file only says how to judge pods.
     setattr(arguments, "--cluster", None)
     setattr(arguments, "--kubeconfig", None)
     config = flags.effective_config(arguments)
-    paths = given or ([] if kubeconfig else [*config.cluster_files])
-    server = None if paths else sources.api_server(kubeconfig or config.kubeconfig)
+    live = kubeconfig or arguments.context
+    paths = given or ([] if live else [*config.cluster_files])
+    server = (
+        None if paths else sources.api_server(kubeconfig or config.kubeconfig, arguments.context)
+    )
     if not paths and server is None:
-        raise ConfigError(["scan: nothing to scan: give PATH or --kubeconfig"])
+        raise sources.no_cluster("PATH")
     found = _scan(config, paths, server)
     output.show(
         scan_output.document(found),
@@ -166,5 +174,5 @@ async def _list(
                     for item in items if path in kinds else ():
                         inventory.add(kinds[path], item)
             except ApiForbiddenError as exc:
-                missing[resource.name] = str(exc)
+                missing[resource.name] = exc.message
     return missing

@@ -10,7 +10,7 @@ from typing import Final
 from extender.cli import escapes, flags, manual
 from extender.cli.manual import Page
 from extender.cluster import manifests as files
-from extender.errors import DocumentError, ManifestError
+from extender.errors import ConfigError, DocumentError, ManifestError
 from extender.framework.interface import Settings
 from extender.review import manifests
 from extender.review.manifests import Remark
@@ -62,7 +62,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser = manual.add_command(commands, "validate", _PAGE)
     parser.add_argument(
         "files",
-        nargs="+",
+        nargs="*",
         metavar="FILES",
         help="files and folders of YAML or JSON manifests; - is standard input",
     )
@@ -73,6 +73,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         default="text",
         help="lines (text, default), data (json), or annotations for a workflow (github)",
     )
+    flags.add_filename(parser)
     parser.add_argument("--strict", action="store_true", help="fail on warnings, too")
     flags.add_rules_to(parser)
     parser.set_defaults(run=run)
@@ -81,7 +82,12 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 def run(arguments: argparse.Namespace) -> int:
     """Check all files and print the findings; the exit code says whether there are any."""
     settings = flags.effective_config(arguments).settings()
-    outcome = judged(arguments.files, settings)
+    files = [*arguments.files, *arguments.filename]
+    if not files:
+        raise ConfigError(
+            ["which files? Give files or folders of manifests, or - for standard input"]
+        )
+    outcome = judged(files, settings)
     for line in _FORMATS[arguments.output](outcome):
         print(line)
     for sentence in outcome.unreadable:

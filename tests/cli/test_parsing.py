@@ -9,9 +9,8 @@ from tests.cli import process
     ("arguments", "said"),
     [
         pytest.param(
-            ("vaildate", "x"),
-            "leeway: there is no command 'vaildate'; did you mean validate?\n"
-            "See 'leeway --help'.\n",
+            ("exlpain", "x"),
+            "leeway: there is no command 'exlpain'; did you mean explain?\nSee 'leeway --help'.\n",
             id="a command",
         ),
         pytest.param(
@@ -61,6 +60,7 @@ def test_a_wrong_choice_is_named_with_what_was_meant() -> None:
     "arguments",
     [
         pytest.param(("certs", "--days", "-5"), id="a negative number"),
+        pytest.param(("serve", "--catch-up", "-5s"), id="the value of a flag"),
         pytest.param(("serve", "-vv", "--config=nowhere.yaml"), id="short flags together"),
         pytest.param(("config", "print", "--conf", "nowhere.yaml"), id="a shortened flag"),
         pytest.param(("validate", "--", "--strct"), id="after --"),

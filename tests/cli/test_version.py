@@ -43,7 +43,6 @@ def test_main_returns_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     [
         pytest.param([], id="no command"),
         pytest.param(["config"], id="half a command"),
-        pytest.param(["validate"], id="no file"),
         pytest.param(["explain", "-o", "text"], id="no such choice"),
     ],
 )
