@@ -22,7 +22,7 @@ from extender.framework.snapshot import Snapshot
 from extender.model.core_v1 import Pod
 from extender.review.explain.explaining import explain
 from extender.review.explain.inquiry import Inquiry
-from extender.review.explain.schema import Explanation
+from extender.review.explain.schema import PASSES, Explanation
 from extender.verbs.profiles import Profiles
 
 _PAGE: Final = Page(
@@ -62,6 +62,10 @@ _PAGE: Final = Page(
             "Every rule behind the verdict on one node, for the pods of a Deployment.",
         ),
         (
+            "kubectl get nodes,pods -A -o json | leeway explain web -o name --cluster -",
+            "The nodes that a pod passes on, by name.",
+        ),
+        (
             "leeway explain pod.yaml --cluster dump.json -o json | jq .fix.patch",
             "The nearest fix as a patch.",
         ),
@@ -93,7 +97,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     flags.add_cluster(parser, "the cluster: files or folders of YAML or JSON manifests")
     flags.add_kubeconfig(parser)
     flags.add_rules_to(parser)
-    output.add_to(parser)
+    output.add_to(parser, output.WIDE, output.NAME)
     parser.set_defaults(run=run)
 
 
@@ -120,9 +124,15 @@ def run(arguments: argparse.Namespace) -> int:
     def text(on: Screen) -> str:
         if derived is not None:
             return explain_output.render_node(explanation, derived, on)
-        return explain_output.render(explanation, on, every=arguments.all)
+        every = arguments.all or arguments.output == output.WIDE
+        return explain_output.render(explanation, on, every=every)
 
-    output.show(msgspec.to_builtins(explanation), arguments.output, text)
+    passing = (
+        f"node/{each.node}"
+        for each in explanation.verdicts
+        if each.code == PASSES and arguments.node in (None, each.node)
+    )
+    output.show(msgspec.to_builtins(explanation), arguments.output, text, passing)
     return _exit_code(explanation)
 
 

@@ -56,7 +56,10 @@ _BOOLEANS: Final = {"true": True, "false": False}
 def add_rules_to(parser: argparse.ArgumentParser) -> None:
     """Add `--config` and `--feature-gates`."""
     parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="an ExtenderConfiguration; flags override it"
+        "--config",
+        type=_config_file,
+        metavar="FILE",
+        help="an ExtenderConfiguration, - for standard input; flags override it",
     )
     parser.add_argument(
         "--feature-gates",
@@ -161,6 +164,10 @@ def effective_config(arguments: argparse.Namespace) -> Config:
         if flag in loading.PATH_OF_FLAG and value is not None
     }
     return loading.load(arguments.config, given)
+
+
+def _config_file(text: str) -> Path:
+    return Path("/dev/stdin" if text == "-" else text)
 
 
 def _gates(text: str) -> dict[str, Plain]:

@@ -20,7 +20,6 @@ from extender.review.scan.inventory import Inventory
 from extender.review.scan.report import Report
 from extender.verbs.profiles import Profiles
 
-_STANDARD_INPUT: Final = "/dev/stdin"
 _STORAGE: Final = frozenset({"persistentvolumes", "persistentvolumeclaims", "storageclasses"})
 _PAGE: Final = Page(
     "show who uses which rule, and what does not fit",
@@ -140,9 +139,7 @@ def _read(paths: list[str], inventory: Inventory, cache: ClusterCache) -> None:
     stores = dict(zip(manifests.KINDS, (store for _, store in cache.stores()), strict=True))
     kinds = manifests.KINDS.keys() | objects.SHAPES.keys()
     for path in paths:
-        for file, kind, item in manifests.items(
-            _STANDARD_INPUT if path == sources.STANDARD_INPUT else path, kinds
-        ):
+        for file, kind, item in manifests.items(path, kinds):
             if kind in stores:
                 key, obj = manifests.decoded_for_cache(file, kind, item)
                 stores[kind].put(key, obj)

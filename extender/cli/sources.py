@@ -1,14 +1,13 @@
 """The cluster and the files that a command reads."""
 
 import os
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from extender.cli import parsing
-from extender.cluster import api, kubeconfig
+from extender.cluster import api, kubeconfig, manifests
 from extender.cluster.api import ApiServer
 from extender.errors import ConfigError, DocumentError
 from extender.model import documents
@@ -16,7 +15,7 @@ from extender.model.documents import Plain
 
 _FILE_BYTES: Final = 1 << 30
 _OWN_NAMESPACE: Final = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
-STANDARD_INPUT: Final = "-"
+STANDARD_INPUT: Final = manifests.STANDARD_INPUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +76,8 @@ def _own_namespace() -> str:
 def read(file: str) -> Iterator[tuple[str, Plain]]:
     """The documents of a file or of standard input, each with its origin."""
     try:
-        if file == STANDARD_INPUT:
-            text, origin = sys.stdin.read(), "standard input"
-        else:
-            text, origin = Path(file).read_text(encoding="utf-8"), file
-        for document in documents.parse_all(text, _FILE_BYTES):
+        origin = "standard input" if file == STANDARD_INPUT else file
+        for document in documents.parse_all(manifests.text_of(file), _FILE_BYTES):
             yield origin, document
     except OSError as exc:
         raise ConfigError([f"{file}: cannot be read: {exc.strerror}"]) from exc

@@ -12,6 +12,7 @@ from extender.cli.manual import Page
 from extender.cluster import manifests as files
 from extender.errors import ConfigError, DocumentError, ManifestError
 from extender.framework.interface import Settings
+from extender.model.documents import Plain
 from extender.review import manifests
 from extender.review.manifests import Remark
 
@@ -71,7 +72,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "--output",
         choices=sorted(_FORMATS),
         default="text",
-        help="lines (text, default), data (json), or annotations for a workflow (github)",
+        help="lines (text, default), data (json, yaml), or annotations for a workflow (github)",
     )
     flags.add_filename(parser)
     parser.add_argument("--strict", action="store_true", help="fail on warnings, too")
@@ -139,15 +140,22 @@ def _as_text(outcome: Outcome) -> Iterator[str]:
         yield f"{escapes.line(place)}: {word}{said}"
 
 
-def _as_json(outcome: Outcome) -> Iterator[str]:
-    document = {
+def _document(outcome: Outcome) -> dict[str, Plain]:
+    return {
         "objects": outcome.objects,
         "errors": outcome.count("error"),
         "warnings": outcome.count("warning"),
         "findings": [{"file": file, **asdict(remark)} for file, remark in outcome.remarks],
         "unreadable": list(outcome.unreadable),
     }
-    yield escapes.json_text(document, indent=2)
+
+
+def _as_json(outcome: Outcome) -> Iterator[str]:
+    yield escapes.json_text(_document(outcome), indent=2)
+
+
+def _as_yaml(outcome: Outcome) -> Iterator[str]:
+    yield escapes.yaml_text(_document(outcome)).rstrip("\n")
 
 
 def _as_github(outcome: Outcome) -> Iterator[str]:
@@ -166,6 +174,7 @@ def _as_github(outcome: Outcome) -> Iterator[str]:
 _FORMATS: Final[dict[str, Callable[[Outcome], Iterator[str]]]] = {
     "text": _as_text,
     "json": _as_json,
+    "yaml": _as_yaml,
     "github": _as_github,
 }
 

@@ -146,6 +146,30 @@ def test_a_pod_from_standard_input() -> None:
     assert ended.stdout == (GOLDEN / "example.txt").read_text(encoding="utf-8")
 
 
+def test_a_pod_and_its_cluster_from_the_same_standard_input() -> None:
+    dump = Path(CLUSTER).read_text(encoding="utf-8")
+    named = process.run("explain", "-n", "shop", "pending", "--cluster", "-", given=dump)
+    golden = (GOLDEN / "pending.txt").read_text(encoding="utf-8")
+    chosen = process.run("explain", "-f", "-", "pending", "--cluster", "-", given=dump)
+
+    assert (named.code, named.out) == (1, golden)
+    assert chosen.code == 1
+    assert "Pod shop/pending" in chosen.out
+
+
+def test_names_alone_and_everything() -> None:
+    anything = ("-f", PODS, "anything", "--cluster", CLUSTER)
+    names = explained(*anything, "-o", "name")
+    as_data = json.loads(explained(*anything, "-o", "json").out)["verdicts"]
+    one = explained(*anything, "-o", "name", "--node", "c-1")
+
+    assert names.out.split() == [
+        f"node/{each['node']}" for each in as_data if each["code"] == "Success"
+    ]
+    assert one.out == "node/c-1\n"
+    assert explained(*EXAMPLE, "-o", "wide").out == explained(*EXAMPLE, "--all").out
+
+
 @pytest.mark.parametrize(
     ("golden", "arguments"),
     [

@@ -1,5 +1,6 @@
 """A cluster out of files."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -358,3 +359,13 @@ def test_deep_json_is_a_fault_with_the_name_of_the_file(tmp_path: Path, depth: i
 
     assert fault(file).startswith(f"{file}: ")
     assert fault(file).endswith("nested deeper than 32")
+
+
+def test_standard_input_can_be_named_more_than_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("first", "second"):
+        text = f"{{kind: Node, metadata: {{name: {name}}}}}"
+        monkeypatch.setattr("sys.stdin", io.StringIO(text))
+
+        for _ in range(2):
+            ((_, _, item),) = manifests.items("-", ["Node"])
+            assert item["metadata"] == {"name": name}
