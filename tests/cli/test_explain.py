@@ -290,6 +290,38 @@ async def test_a_pod_of_a_live_cluster(tmp_path: Path) -> None:
     assert server.kinds("pods") == server.kinds("persistentvolumes") == []
 
 
+def at_home(folder: Path, kubeconfig: str) -> Path:
+    """The kubeconfig with another context, where kubectl looks for it."""
+    document = yaml.safe_load(Path(kubeconfig).read_text(encoding="utf-8"))
+    context = {"cluster": "there", "user": "me", "namespace": "shop"}
+    document["contexts"].append({"name": "shopping", "context": context})
+    file = folder / ".kube/config"
+    file.parent.mkdir()
+    file.write_text(yaml.safe_dump(document), encoding="utf-8")
+    return file
+
+
+async def test_a_pod_of_the_context_and_the_kubeconfig_of_the_environment(tmp_path: Path) -> None:
+    async with scripted() as server:
+        stocked(server)
+        file = at_home(tmp_path, kubeconfig(tmp_path, server))
+
+        def ask(*arguments: str, environment: str = "", home: str = "") -> process.Ended:
+            return process.run("explain", *arguments, KUBECONFIG=environment, HOME=home)
+
+        named = await asyncio.to_thread(
+            ask, "pod/pending", "--context", "shopping", environment=f"/nowhere:{file}"
+        )
+        own = await asyncio.to_thread(ask, "pending", "-n", "shop", home=str(tmp_path))
+        slip = await asyncio.to_thread(ask, "x", "--context", "shoping", home=str(tmp_path))
+
+    golden = (GOLDEN / "pending.txt").read_text(encoding="utf-8")
+    assert (named.out, own.out) == (golden, golden)
+    assert slip.err == (
+        f"leeway: kubeconfig {file}: there is no context 'shoping'; did you mean shopping?\n"
+    )
+
+
 async def test_what_compile_mode_makes_of_a_live_pod(tmp_path: Path) -> None:
     text = (COMPILED / "cluster.yaml").read_text(encoding="utf-8")
     async with scripted() as server:

@@ -85,7 +85,7 @@ async def test_what_goes_wrong_is_one_sentence(cluster: Cluster, tmp_path: Path)
             ("deploy/web", "--context", "poor"),
             ("alone", "--context", "expired"),
             ("alone", "--context", "elsewhere"),
-            ("alone", "--context", "elsewere"),
+            ("alone", "--context", "elsewhree"),
         )
     }
     here = cluster.namespace
@@ -101,7 +101,7 @@ async def test_what_goes_wrong_is_one_sentence(cluster: Cluster, tmp_path: Path)
         " expired; log in again, or check the user of your context in the kubeconfig\n",
         "leeway: cannot connect to https://127.0.0.1:1: Connection refused; check that the API"
         " server runs, and that your context is the right one\n",
-        f"leeway: kubeconfig {kubeconfig.partition(':')[2]}: there is no context 'elsewere';"
+        f"leeway: kubeconfig {kubeconfig.partition(':')[2]}: there is no context 'elsewhree';"
         " did you mean elsewhere?\n",
     ]
 
@@ -122,11 +122,12 @@ async def test_it_is_a_plugin_of_kubectl(cluster: Cluster, tmp_path: Path) -> No
             | {"PATH": f"{folder}:{os.environ['PATH']}", "KUBECONFIG": kubeconfig},
         )
 
-    told, usage, slip, plugins = await asyncio.gather(
+    told, usage, slip, plugins, completed = await asyncio.gather(
         asyncio.to_thread(kubectl, "leeway", "explain", "report"),
         asyncio.to_thread(kubectl, "leeway", "help", "explain"),
         asyncio.to_thread(kubectl, "leeway", "exlpain"),
         asyncio.to_thread(kubectl, "plugin", "list"),
+        asyncio.to_thread(kubectl, "__complete", "leeway", "explain", "rep"),
     )
 
     assert (told.returncode, told.stderr) == (1, "")
@@ -137,3 +138,4 @@ async def test_it_is_a_plugin_of_kubectl(cluster: Cluster, tmp_path: Path) -> No
         "kubectl leeway: there is no command 'exlpain'; did you mean explain?"
     )
     assert process.KUBECTL_SCRIPT in plugins.stdout
+    assert completed.stdout.split() == ["report", ":0"]  # and files
