@@ -37,7 +37,7 @@ class Wanted:
 def find(wanted: Wanted, paths: Sequence[str], cluster: LiveCluster | None) -> Subject:
     """The one pod, or the pod of a template; NotFoundError if there is none."""
     name, file, namespace = wanted.pod, wanted.file, wanted.namespace or ""
-    if file is None and name is not None and not namespace and _is_file(name):
+    if file is None and name is not None and _is_file(name, may_miss=not namespace):
         file, name = name, None
     if file is not None:
         return _chosen(_in_file(file, namespace), file, name)
@@ -55,13 +55,18 @@ def find(wanted: Wanted, paths: Sequence[str], cluster: LiveCluster | None) -> S
     return next(templates.subjects(origin, document))
 
 
-def _is_file(word: str) -> bool:
-    """Whether a word is a file; else it is the name of a pod or a workload."""
+def _is_file(word: str, *, may_miss: bool) -> bool:
+    """Whether a word is a file; else it is the name of a pod or a workload.
+
+    Beside -n, only a file that exists and ends like a manifest is one.
+    """
     if word == sources.STANDARD_INPUT:
         return True
     path = Path(word)
-    looks_so = path.suffix in manifests.SUFFIXES or (os.sep in word and not kinds.reference(word))
-    return looks_so or (path.exists() and not path.is_dir())
+    exists, ends_so = path.exists() and not path.is_dir(), path.suffix in manifests.SUFFIXES
+    if not may_miss:
+        return exists and ends_so
+    return exists or ends_so or (os.sep in word and not kinds.reference(word))
 
 
 def _in_file(file: str, namespace: str) -> Iterator[Subject]:

@@ -40,7 +40,10 @@ _PAGE: Final = Page(
     the resources that you may not list and goes on without them. Pass the configuration of your
     Leeway with --config, so that the scan knows which profiles are Leeway's.""",
     examples=[
-        ("leeway scan deploy/examples/", "Manifests of files."),
+        (
+            "leeway scan deploy/examples/cluster.yaml deploy/examples/pending-pod.yaml",
+            "Nodes and a pod of files.",
+        ),
         ("leeway scan", "The cluster that kubectl would use."),
         ("leeway scan --context prod --config leeway.yaml -o json > scan.json", "As data."),
         (

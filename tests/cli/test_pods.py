@@ -153,6 +153,19 @@ def test_an_object_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) 
     assert named(pods.find(Wanted("good", namespace="shop"), [str(file)], None))[2] == "good"
 
 
+def test_a_manifest_gets_the_namespace_that_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pod.yaml").write_text("{kind: Pod, metadata: {name: p}}")
+    (tmp_path / "web").write_text("{kind: Pod, metadata: {name: p}}")
+
+    found = pods.find(Wanted("pod.yaml", namespace="lab"), (), None)
+    assert named(found) == ("Pod", "lab", "p")
+    with pytest.raises(ConfigError, match="which cluster"):
+        pods.find(Wanted("web", namespace="lab"), (), None)
+
+
 @pytest.mark.parametrize(
     ("word", "files", "problem"),
     [
