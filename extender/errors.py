@@ -89,10 +89,13 @@ class ManifestError(LeewayError):
 class ApiError(LeewayError):
     """The API server cannot be reached or refuses; the caller retries with back-off."""
 
-    def __init__(self, sentence: str, status: int = 0, body: bytes = b"") -> None:
+    def __init__(
+        self, sentence: str, status: int = 0, body: bytes = b"", *, message: str = ""
+    ) -> None:
         super().__init__(sentence)
         self.status = status  # of HTTP; 0: there was no answer
         self.body = body  # the beginning of the answer
+        self.message = message or sentence  # for a person at a terminal, with the fix
 
     @property
     def is_temporary(self) -> bool:

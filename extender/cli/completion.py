@@ -10,8 +10,9 @@ from extender.cli.manual import Page
 
 _PAGE: Final = Page(
     "print a script that completes commands and flags",
-    """Print a completion script for a shell. It knows the commands and flags of this version, and
-    works without starting Leeway.""",
+    """Print a completion script for a shell. It knows the commands and flags of this version. For
+    names of pods, nodes, namespaces and contexts it asks the cluster that kubectl would use; if
+    there is no answer within three seconds, it offers none.""",
     examples=[
         ("source <(leeway completion bash)", "In this bash only."),
         (
@@ -23,7 +24,14 @@ _PAGE: Final = Page(
     ],
     exit_codes={0: "always"},
 )
-_FILES: Final = frozenset({"FILE", "PATH", "FILES"})
+_FILES: Final = frozenset({"FILE", "PATH", "FILES", "POD"})
+# What the live cluster is asked for, by what a flag or an argument is called.
+_LIVE: Final = {
+    "POD": "pods",
+    "NODE": "nodes",
+    "NAMESPACE": "namespaces",
+    "CONTEXT": "contexts",
+}
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -47,7 +55,7 @@ def commands_of(parser: argparse.ArgumentParser, path: tuple[str, ...]) -> Itera
     options: list[Option] = []
     below: dict[str, tuple[str, argparse.ArgumentParser]] = {}
     values: tuple[str, ...] = ()
-    files = False
+    files, live = False, ""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             texts = {choice.dest: choice.help or "" for choice in action._choices_actions}
@@ -57,7 +65,9 @@ def commands_of(parser: argparse.ArgumentParser, path: tuple[str, ...]) -> Itera
         else:
             values += tuple(map(str, action.choices or ()))
             files = files or _is_file(action)
-    yield Command(path, tuple(options), {n: text for n, (text, _) in below.items()}, values, files)
+            live = live or _live(action)
+    summaries = {name: text for name, (text, _) in below.items()}
+    yield Command(path, tuple(options), summaries, values, files, live)
     for name, (_, inner) in below.items():
         yield from commands_of(inner, (*path, name))
 
@@ -69,7 +79,12 @@ def _option(action: argparse.Action) -> Option:
         values=tuple(map(str, action.choices or ())),
         files=_is_file(action),
         text=action.help or "",
+        live=_live(action),
     )
+
+
+def _live(action: argparse.Action) -> str:
+    return _LIVE.get(action.metavar, "") if isinstance(action.metavar, str) else ""
 
 
 def _is_file(action: argparse.Action) -> bool:

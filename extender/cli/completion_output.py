@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+LIVE: Final = "__complete"  # the hidden command that prints names of the live cluster
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -15,6 +17,7 @@ class Option:
     values: tuple[str, ...]  # the choices, if there are any
     files: bool
     text: str
+    live: str = ""  # the names that the cluster is asked for, such as pods
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,7 @@ class Command:
     commands: Mapping[str, str]  # with a summary of each
     values: tuple[str, ...]
     files: bool
+    live: str = ""
 
     @property
     def name(self) -> str:
@@ -41,9 +45,10 @@ def bash(commands: Sequence[Command]) -> str:
         for option in command.options:
             if option.takes_value:
                 where = "|".join(_quoted(f"{command.name} {name}") for name in option.names)
-                after.append(f"    {where}) {_bash_reply(option.values, option.files)}; return ;;")
+                reply = _bash_reply(option.values, option.files, option.live)
+                after.append(f"    {where}) {reply}; return ;;")
         names = [*command.commands, *command.values, *(n for o in command.options for n in o.names)]
-        reply = _bash_reply(tuple(names), command.files)
+        reply = _bash_reply(tuple(names), command.files, command.live)
         words.append(f"    {_quoted(command.name)}) {reply} ;;")
     return _BASH.format(
         paths="|".join(map(_quoted, paths)), after="\n".join(after), words="\n".join(words)
@@ -52,11 +57,15 @@ def bash(commands: Sequence[Command]) -> str:
 
 _BASH: Final = """\
 # bash completion for leeway; made by `leeway completion bash`.
-_leeway_reply() {{  # words, or -f for files
+_leeway_reply() {{  # words, -f for files, or -l and what to ask the live cluster for
     local more
     if [[ $1 == -f ]]; then
         compopt -o filenames
         mapfile -t more < <(compgen -f -- "$cur")
+    elif [[ $1 == -l ]]; then
+        [[ $cur == -* ]] && return
+        more=$("${{COMP_WORDS[0]}}" LIVE "$2" "${{COMP_WORDS[@]:1:COMP_CWORD}}" 2>/dev/null)
+        mapfile -t more < <(compgen -W "$more" -- "$cur")
     else
         mapfile -t more < <(compgen -W "$1" -- "$cur")
     fi
@@ -82,13 +91,14 @@ _leeway() {{
 }}
 
 complete -F _leeway leeway
-"""
+""".replace("LIVE", LIVE)
 
 
-def _bash_reply(values: tuple[str, ...], files: bool) -> str:
+def _bash_reply(values: tuple[str, ...], files: bool, live: str) -> str:
     replies = [f"_leeway_reply {_quoted(' '.join(values))}"] if values else []
     replies += ["_leeway_reply -f"] if files else []
-    return " && ".join(replies) or ":"
+    replies += [f"_leeway_reply -l {live}"] if live else []
+    return "; ".join(replies) or ":"
 
 
 def zsh(commands: Sequence[Command]) -> str:
@@ -96,7 +106,20 @@ def zsh(commands: Sequence[Command]) -> str:
     return "\n".join([_ZSH_HEAD, *map(_zsh_function, commands), _ZSH_TAIL])
 
 
-_ZSH_HEAD: Final = "#compdef leeway\n# Made by `leeway completion zsh`.\n"
+_ZSH_HEAD: Final = f"""\
+#compdef leeway
+# Made by `leeway completion zsh`.
+
+_leeway_live() {{  # what to ask the live cluster for
+    local -a found=(${{(f)"$(leeway {LIVE} $1 "${{(@)words[1,CURRENT]}}" 2>/dev/null)"}})
+    compadd -a found
+}}
+
+_leeway_live_or_file() {{
+    _leeway_live $1
+    _files
+}}
+"""
 # On the fpath this file is the body of _leeway; sourced, it is not.
 _ZSH_TAIL: Final = """\
 if [[ $funcstack[1] == _leeway ]]; then
@@ -113,8 +136,8 @@ def _zsh_function(command: Command) -> str:
         specs += ["'1: :->command'", "'*:: :->rest'"]
     elif command.values:
         specs.append(_quoted(f"*:value:({' '.join(command.values)})"))
-    elif command.files:
-        specs.append("'*:file:_files'")
+    elif command.files or command.live:
+        specs.append(_quoted(f"*:{_zsh_value(command.files, command.live)}"))
     lines = [
         f"{_zsh_name(command.path)}() {{",
         "    local context state state_descr line",
@@ -143,8 +166,15 @@ def _zsh_specs(option: Option) -> list[str]:
     if option.values:
         action = f":value:({' '.join(option.values)})"
     elif option.takes_value:
-        action = ":file:_files" if option.files else ":value:"
+        action = f":{_zsh_value(option.files, option.live)}"
     return [f"*{name}[{text}]{action}" for name in option.names]
+
+
+def _zsh_value(files: bool, live: str) -> str:
+    """What a value is called, and who completes it; a space keeps zsh from adding arguments."""
+    if live:
+        return f"{live}: _leeway_live_or_file {live}" if files else f"{live}: _leeway_live {live}"
+    return "file:_files" if files else "value:"
 
 
 def _zsh_name(path: tuple[str, ...]) -> str:
@@ -159,6 +189,7 @@ def fish(commands: Sequence[Command]) -> str:
         lines.append(f"{start} {'-F' if command.files else '-f'}")
         lines += [f"{start} -a {n} -d {_quoted(text)}" for n, text in command.commands.items()]
         lines += [f"{start} -a {value}" for value in command.values]
+        lines += [f"{start} -a {_fish_live(command.live)}"] if command.live else []
         for option in command.options:
             lines.append(f"{start} {_fish_option(option)} -d {_quoted(option.text)}")
     return "\n".join(lines) + "\n"
@@ -180,9 +211,16 @@ def _fish_option(option: Option) -> str:
     names = [f"-l {n[2:]}" if n.startswith("--") else f"-s {n[1:]}" for n in option.names]
     if option.values:
         names.append(f"-x -a {_quoted(' '.join(option.values))}")
+    elif option.live:
+        names.append(f"-x -a {_fish_live(option.live)}")
     elif option.takes_value:
         names.append("-r -F" if option.files else "-x")
     return " ".join(names)
+
+
+def _fish_live(what: str) -> str:
+    typed = "(commandline -opc)[2..] (commandline -ct)"
+    return f"'(leeway {LIVE} {what} {typed} 2>/dev/null)'"
 
 
 def _words(path: tuple[str, ...]) -> str:

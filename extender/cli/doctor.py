@@ -2,17 +2,25 @@
 
 import argparse
 import asyncio
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
-from extender.cli import doctor_cluster, doctor_output, doctor_probes, manual, output, sources
+from extender.cli import (
+    doctor_cluster,
+    doctor_output,
+    doctor_probes,
+    flags,
+    manual,
+    output,
+    sources,
+)
 from extender.cli.doctor_cluster import CONFIG_MAP, Findings, Users
 from extender.cli.doctor_output import Running
 from extender.cli.doctor_probes import Visit
 from extender.cli.manual import Page
-from extender.cluster.api import ApiServer
-from extender.errors import ConfigError
+from extender.cli.sources import LiveCluster
 from extender.review.doctor import compile_mode, examining, problems
 from extender.review.doctor.problems import Problem
 from extender.review.doctor.setup import Setup
@@ -30,11 +38,12 @@ _PAGE: Final = Page(
     reads a ConfigMap of the cluster instead. All inputs count as one installation: Leeway's
     configuration is compared with the scheduler's, and the controller's with the extender's.
 
-    With --kubeconfig, or inside a cluster, the command also checks whether Leeway may list and
-    watch what it needs, and for compile mode the webhooks, the leader and the toleration
-    whitelists of namespaces. With --extender it asks a running Leeway whether it is ready, and
-    who called it, when and in which mode, or who leads. With --listener it checks the certificate
-    that Leeway presents. It changes nothing.""",
+    With --kubeconfig, --context or --as, and inside a cluster, the command also checks whether
+    Leeway may list and watch what it needs, and for compile mode the webhooks, the leader and the
+    toleration whitelists of namespaces. Without any FILE, it does so in the cluster that kubectl
+    would use. With --extender it asks a running Leeway whether it is ready, and who called it,
+    when and in which mode, or who leads. With --listener it checks the certificate that Leeway
+    presents. It changes nothing.""",
     examples=[
         (
             "leeway doctor deploy/examples/scheduler-config.yaml"
@@ -46,12 +55,11 @@ _PAGE: Final = Page(
             "Check what is about to be installed.",
         ),
         (
-            "leeway doctor --kubeconfig ~/.kube/config -n leeway"
-            " configmap/leeway-scheduler-config configmap/leeway-config",
+            "leeway doctor -n leeway configmap/leeway-scheduler-config configmap/leeway-config",
             "Check what is installed.",
         ),
         (
-            "leeway doctor --kubeconfig ~/.kube/config --as system:serviceaccount:leeway:leeway",
+            "leeway doctor --as system:serviceaccount:leeway:leeway",
             "Check the rights of Leeway's service account.",
         ),
         (
@@ -88,13 +96,13 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         metavar="FILE",
         help="manifests and configurations, - for standard input, or configmap/NAME[:KEY]",
     )
-    sources.add_kubeconfig(parser)
+    flags.add_filename(parser)
+    flags.add_kubeconfig(parser)
     parser.add_argument(
         "-n",
         "--namespace",
-        default="default",
-        metavar="NAME",
-        help="the namespace of the ConfigMaps",
+        metavar="NAMESPACE",
+        help="the namespace of the ConfigMaps (that of the context)",
     )
     _add_users(parser)
     parser.add_argument(
@@ -128,19 +136,17 @@ def _add_users(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run all checks and print the findings; the exit code is the worst severity."""
-    server = sources.api_server(arguments.kubeconfig)
-    if not (arguments.sources or server or arguments.extender or arguments.listener):
-        raise ConfigError(
-            ["doctor: nothing to check: give a FILE, --kubeconfig, --extender or --listener"]
-        )
+    arguments.sources += arguments.filename
+    cluster = _cluster(arguments)
     setup = _read(arguments)
     visit = doctor_probes.visit(arguments.extender) if arguments.extender else None
     if visit is not None and visit.is_controller:
         setup.answering = visit.where
     told = Findings()
-    if server is not None:
+    if cluster is not None:
         users = Users(arguments.user, arguments.scheduler_as)
-        asking = doctor_cluster.ask(server, arguments.sources, arguments.namespace, users, setup)
+        namespace = arguments.namespace or cluster.namespace
+        asking = doctor_cluster.ask(cluster.server, arguments.sources, namespace, users, setup)
         told = asyncio.run(asking)
     now = datetime.now(UTC)
     found = [*told.problems, *examining.examine(setup, told.version)]
@@ -149,7 +155,7 @@ def run(arguments: argparse.Namespace) -> int:
         found += doctor_probes.presented(arguments.listener, setup, now)
     if visit is not None:
         found += visit.problems(setup)
-    _show(found, visit, [*_skipped(arguments, setup, server, visit), *told.skipped], arguments)
+    _show(found, visit, [*_skipped(arguments, setup, cluster, visit), *told.skipped], arguments)
     return problems.exit_code(each.severity for each in found)
 
 
@@ -165,6 +171,20 @@ def _show(
     )
 
 
+def _cluster(arguments: argparse.Namespace) -> LiveCluster | None:
+    """The cluster to ask; files alone are checked without any, whatever $KUBECONFIG names."""
+    kubeconfig = getattr(arguments, "--kubeconfig")
+    asks = any(each.startswith(CONFIG_MAP) for each in arguments.sources) or arguments.user
+    asks = asks or arguments.scheduler_as or kubeconfig or arguments.context
+    others = arguments.sources or arguments.extender or arguments.listener
+    if others and not asks and "KUBERNETES_SERVICE_HOST" not in os.environ:
+        return None
+    cluster = sources.live_cluster(kubeconfig, arguments.context)
+    if cluster is None:
+        raise sources.no_cluster("a FILE, --extender or --listener to check without it")
+    return cluster
+
+
 def _read(arguments: argparse.Namespace) -> Setup:
     setup = Setup()
     for source in arguments.sources:
@@ -175,15 +195,12 @@ def _read(arguments: argparse.Namespace) -> Setup:
 
 
 def _skipped(
-    arguments: argparse.Namespace, setup: Setup, server: ApiServer | None, visit: Visit | None
+    arguments: argparse.Namespace, setup: Setup, cluster: LiveCluster | None, visit: Visit | None
 ) -> Iterator[str]:
     if arguments.sources or setup.controller is not None:
         yield from examining.skipped(setup)
     compiles = setup.controller is not None
-    if server is None:
-        wanted = any(source.startswith(CONFIG_MAP) for source in arguments.sources)
-        if wanted or arguments.user or arguments.scheduler_as:
-            raise ConfigError(["doctor: no cluster: give --kubeconfig"])
+    if cluster is None:
         what = "rights, leader and toleration whitelists" if compiles else "rights"
         yield f"{what}, because no cluster was given (--kubeconfig)"
         if compile_mode.any_gate_off(setup.extenders + setup.controllers):

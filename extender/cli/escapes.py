@@ -3,15 +3,19 @@
 Control characters could colour the screen, move the cursor or forge a line. Marks of direction
 could show a text in another order than it has. Everything that Python does not call printable is
 escaped: C0 and C1, bidi marks, line and paragraph separators, spaces other than the usual one.
+
+The first sentence of every command goes through here, so YAML is imported late.
 """
 
+import functools
 import json
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import yaml
+if TYPE_CHECKING:
+    import yaml
 
-from extender.model.documents import Plain
+    from extender.model.documents import Plain
 
 _LINE_END: Final = "\n"
 
@@ -39,9 +43,11 @@ def json_text(value: object, *, indent: int | None = None) -> str:
     return _in_quotes(text, lambda char: json.dumps(char)[1:-1])
 
 
-def yaml_text(document: Plain) -> str:
+def yaml_text(document: "Plain") -> str:
     """YAML that is easy to read, with keys in insertion order."""
-    text = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    import yaml
+
+    text = yaml.dump(document, Dumper=_dumper(), sort_keys=False, allow_unicode=True, width=100)
     return _in_quotes(str(text), lambda char: f"\\U{ord(char):08x}")
 
 
@@ -59,13 +65,18 @@ def _in_quotes(text: str, beyond: Callable[[str], str]) -> str:
     )
 
 
-class _Dumper(yaml.SafeDumper):
+@functools.cache
+def _dumper() -> "type[yaml.SafeDumper]":
     """Puts strings with anything to escape in double quotes."""
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        """A dumper with a representer of its own."""
+
+    Dumper.add_representer(str, _string)
+    return Dumper
 
 
-def _string(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+def _string(dumper: "yaml.SafeDumper", text: str) -> "yaml.ScalarNode":
     plain = text.replace(_LINE_END, "").isprintable()
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if plain else '"')
-
-
-_Dumper.add_representer(str, _string)

@@ -2,29 +2,27 @@
 
 import argparse
 import asyncio
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from extender import plugins
-from extender.cli import explain_output, flags, manual, output, sources
+from extender.cli import explain_output, flags, manual, output, pods, sources
 from extender.cli.manual import Page
+from extender.cli.pods import Wanted
+from extender.cli.sources import LiveCluster
 from extender.cli.tables import Screen
-from extender.cluster import list_once, manifests
-from extender.cluster.api import ApiServer
+from extender.cluster import list_once
 from extender.cluster.source import FileSource
 from extender.config.schema import Config
-from extender.errors import ConfigError, NotFoundError
+from extender.errors import ConfigError
 from extender.framework import volumes
 from extender.framework.snapshot import Snapshot
 from extender.model.core_v1 import Pod
-from extender.review.explain import nearness, templates
 from extender.review.explain.explaining import explain
 from extender.review.explain.inquiry import Inquiry
-from extender.review.explain.schema import Explanation
-from extender.review.explain.templates import Subject
+from extender.review.explain.schema import PASSES, Explanation
 from extender.verbs.profiles import Profiles
 
 _PAGE: Final = Page(
@@ -33,31 +31,39 @@ _PAGE: Final = Page(
     whether the pod passes, which plugin refuses it and why, and which change would let it pass.
     Every suggested change has been tried on the pod.
 
-    POD is a manifest (a file, or '-' for standard input) or, with -n, the name of a pod in the
-    cluster. A manifest may be a Pod or a workload with a pod template. If a file contains several,
-    give the file with -f and choose one by POD. The cluster comes from --cluster, from
-    --kubeconfig, or from the environment of the command. POD may come before --cluster or after
-    its paths.
+    POD is the name of a pod, KIND/NAME such as deployment/web, or a manifest (a file, or '-' for
+    standard input). Of a workload, the command explains the newest pod, or the pod template if
+    there is no pod. If a file contains several pods, give the file with -f and choose one by POD.
+    POD may come before --cluster or after its paths.
+
+    The cluster is the one that kubectl would use: of --kubeconfig, $KUBECONFIG or ~/.kube/config,
+    else the cluster that the command runs in. --cluster reads manifests instead. Without -n, the
+    namespace is that of the context.
 
     For a pod with rules whose scheduler is in compile.schedulerNames, show also what compile mode
     makes of it: which rule each plain toleration comes from, and what is missing.
 
     The command reads a live cluster with your rights: 'get' on the pod and 'list' on nodes; also
     'list' on pods if the pod has spread constraints, and on claims, volumes and storage classes
-    if it has claims. It reads $KUBECONFIG and ~/.kube/config only if --kubeconfig names them.""",
+    if it has claims; for a workload, 'get' on it and 'list' on pods.""",
     examples=[
         (
             "leeway explain deploy/examples/pending-pod.yaml"
             " --cluster deploy/examples/cluster.yaml",
             "A manifest against a cluster from manifests.",
         ),
+        ("leeway explain nightly-report -n batch", "A Pending pod of a live cluster."),
         (
-            "leeway explain -n batch nightly-report --kubeconfig ~/.kube/config",
-            "A Pending pod of a live cluster.",
+            "leeway explain deployment/web --context prod",
+            "The newest pod of a Deployment, in another cluster.",
         ),
         (
             "kubectl get deployment web -o yaml | leeway explain - --cluster dump.json --node n1",
             "Every rule behind the verdict on one node, for the pods of a Deployment.",
+        ),
+        (
+            "kubectl get nodes,pods -A -o json | leeway explain web -o name --cluster -",
+            "The nodes that a pod passes on, by name.",
         ),
         (
             "leeway explain pod.yaml --cluster dump.json -o json | jq .fix.patch",
@@ -77,18 +83,21 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     """Add the command."""
     parser = manual.add_command(commands, "explain", _PAGE)
     parser.add_argument(
-        "pod", nargs="?", metavar="POD", help="a file, '-', or a name (with -n or -f)"
+        "pod", nargs="?", metavar="POD", help="the name of a pod, KIND/NAME, a file, or '-'"
     )
     parser.add_argument("-f", "--filename", metavar="FILE", help="the file with the pod")
     parser.add_argument("-n", "--namespace", metavar="NAMESPACE", help="the namespace of the pod")
     parser.add_argument(
-        "--node", metavar="NAME", help="show every rule behind the verdict on this node"
+        "-l", "--selector", metavar="LABELS", help="explain the newest pod with these labels"
+    )
+    parser.add_argument(
+        "--node", metavar="NODE", help="show every rule behind the verdict on this node"
     )
     parser.add_argument("--all", action="store_true", help="print a line for every node")
     flags.add_cluster(parser, "the cluster: files or folders of YAML or JSON manifests")
-    flags.add_kubeconfig(parser, "the cluster of this kubeconfig's current context")
+    flags.add_kubeconfig(parser)
     flags.add_rules_to(parser)
-    output.add_to(parser)
+    output.add_to(parser, output.WIDE, output.NAME)
     parser.set_defaults(run=run)
 
 
@@ -96,15 +105,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Explain one pod."""
     _take_pod_from_paths(arguments)
     config = flags.effective_config(arguments)
-    server = None if config.cluster_files else sources.api_server(config.kubeconfig)
-    subject = _subject(arguments, config, server)
+    cluster = _cluster(arguments, config)
+    wanted = Wanted(arguments.pod, arguments.filename, arguments.namespace, arguments.selector)
+    subject = pods.find(wanted, config.cluster_files, cluster)
     profiles = Profiles(config)
     explanation = explain(
         Inquiry(
             subject,
             profiles.of(subject.pod),
             profiles.settings,
-            _snapshot(config, server, subject.pod),
+            _snapshot(config, cluster, subject.pod),
             node=arguments.node,
             compile_settings=config.compile,
         )
@@ -114,9 +124,15 @@ def run(arguments: argparse.Namespace) -> int:
     def text(on: Screen) -> str:
         if derived is not None:
             return explain_output.render_node(explanation, derived, on)
-        return explain_output.render(explanation, on, every=arguments.all)
+        every = arguments.all or arguments.output == output.WIDE
+        return explain_output.render(explanation, on, every=every)
 
-    output.show(msgspec.to_builtins(explanation), arguments.output, text)
+    passing = (
+        f"node/{each.node}"
+        for each in explanation.verdicts
+        if each.code == PASSES and arguments.node in (None, each.node)
+    )
+    output.show(msgspec.to_builtins(explanation), arguments.output, text, passing)
     return _exit_code(explanation)
 
 
@@ -135,89 +151,23 @@ def _exit_code(explanation: Explanation) -> int:
     return 0 if explanation.passing else 1
 
 
-def _subject(arguments: argparse.Namespace, config: Config, server: ApiServer | None) -> Subject:
-    name, file, namespace = arguments.pod, arguments.filename, arguments.namespace or ""
-    if file is None and name is not None and not namespace:
-        file, name = name, None  # without -n, POD is a file
-    if file is not None:
-        return _chosen(_in_file(file, namespace), file, name)
-    if name is None:
-        raise ConfigError(["which pod? Give a file, '-', or -n NAMESPACE POD"])
-    if config.cluster_files:
-        return _in_cluster_files(config.cluster_files, namespace, name)
-    if server is None:
-        raise _no_cluster()
-    body = asyncio.run(list_once.pod(server, namespace, name))
-    origin = f"pod {namespace}/{name}"
-    return next(templates.subjects(origin, {"kind": "Pod", **msgspec.json.decode(body)}))
+def _cluster(arguments: argparse.Namespace, config: Config) -> LiveCluster | None:
+    if not config.cluster_files:
+        return sources.live_cluster(config.kubeconfig, arguments.context)
+    if arguments.context:
+        raise ConfigError(["give --cluster or --context, not both"])
+    return None
 
 
-def _in_file(file: str, namespace: str) -> Iterator[Subject]:
-    if file != sources.STANDARD_INPUT and not Path(file).exists():
-        raise NotFoundError(
-            f"{file}: no such file; to name a pod of the cluster, use -n NAMESPACE POD"
-        )
-    for origin, document in sources.read(file):
-        yield from templates.subjects(origin, document, namespace)
-
-
-def _chosen(found: Iterator[Subject], file: str, name: str | None) -> Subject:
-    """The one pod or workload to explain."""
-    all_of_them = list(found)
-    matching = [each for each in all_of_them if name in (None, each.name, _full_name(each))]
-    if len(matching) == 1:
-        return matching[0]
-    kinds = ", ".join(templates.TEMPLATES)
-    if not all_of_them:
-        raise NotFoundError(f"{file}: contains no pod and no workload; supported kinds: {kinds}")
-    names = ", ".join(map(_full_name, all_of_them[:10]))
-    if not matching:
-        raise NotFoundError(f"{file}: contains no {name}, only {names}")
-    raise NotFoundError(f"{file}: contains {names}; choose one: leeway explain -f {file} NAME")
-
-
-def _full_name(subject: Subject) -> str:
-    return f"{subject.kind.lower()}/{subject.name}"
-
-
-def _in_cluster_files(paths: Sequence[str], namespace: str, name: str) -> Subject:
-    names = []
-    for path in paths:
-        for file, document in manifests.read(Path(path), _say_nothing):
-            for each in templates.subjects(str(file), document):
-                meta = each.pod.metadata
-                if each.kind != "Pod" or meta is None or meta.namespace != namespace:
-                    continue
-                if meta.name == name:
-                    return each
-                names.append(meta.name)
-    meant = nearness.spelling(name, names)
-    hint = f"; did you mean {meant}?" if meant else ""
-    raise NotFoundError(f"there is no pod {namespace}/{name} in {', '.join(paths)}{hint}")
-
-
-def _say_nothing(_skipped: str) -> None:
-    """The same files are read once more, and skipped once more."""
-
-
-def _snapshot(config: Config, server: ApiServer | None, pod: Pod) -> Snapshot:
+def _snapshot(config: Config, cluster: LiveCluster | None, pod: Pod) -> Snapshot:
     if config.cluster_files:
         return FileSource(config.cluster_files, tell=sources.tell).snapshot()
-    if server is None:
-        raise _no_cluster()
+    if cluster is None:
+        raise sources.no_cluster("--cluster PATH")
     # List only what this pod needs: the user may not be allowed to list more.
     wanted = {"nodes"}
     if pod.spec and pod.spec.topology_spread_constraints:
         wanted |= plugins.resources({"PodTopologySpread"})
     if any(volumes.claims_of(pod)):
         wanted |= plugins.resources({"VolumeBinding"})
-    return asyncio.run(list_once.snapshot(server, wanted))
-
-
-def _no_cluster() -> ConfigError:
-    return ConfigError(
-        [
-            "which cluster? Give --cluster PATH or --kubeconfig FILE, for instance"
-            " --kubeconfig ~/.kube/config; $KUBECONFIG is not read automatically"
-        ]
-    )
+    return asyncio.run(list_once.snapshot(cluster.server, wanted))

@@ -56,7 +56,10 @@ _BOOLEANS: Final = {"true": True, "false": False}
 def add_rules_to(parser: argparse.ArgumentParser) -> None:
     """Add `--config` and `--feature-gates`."""
     parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="an ExtenderConfiguration; flags override it"
+        "--config",
+        type=_config_file,
+        metavar="FILE",
+        help="an ExtenderConfiguration, - for standard input; flags override it",
     )
     parser.add_argument(
         "--feature-gates",
@@ -128,9 +131,29 @@ def add_cluster(parser: argparse.ArgumentParser, text: str) -> None:
     )
 
 
-def add_kubeconfig(parser: argparse.ArgumentParser, text: str) -> None:
-    """Add `--kubeconfig`."""
-    parser.add_argument("--kubeconfig", dest="--kubeconfig", metavar="FILE", help=text)
+def add_kubeconfig(parser: argparse.ArgumentParser) -> None:
+    """Add `--kubeconfig` and `--context`, of a command that reads a cluster as kubectl does."""
+    parser.add_argument(
+        "--kubeconfig",
+        dest="--kubeconfig",
+        metavar="FILE",
+        help="the kubeconfig, instead of those of $KUBECONFIG or ~/.kube/config",
+    )
+    parser.add_argument(
+        "--context", metavar="CONTEXT", help="the context of the kubeconfig (the current one)"
+    )
+
+
+def add_filename(parser: argparse.ArgumentParser) -> None:
+    """Add `-f`, for those who type it out of habit."""
+    parser.add_argument(
+        "-f",
+        "--filename",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="the same as a file or folder without -f",
+    )
 
 
 def effective_config(arguments: argparse.Namespace) -> Config:
@@ -141,6 +164,10 @@ def effective_config(arguments: argparse.Namespace) -> Config:
         if flag in loading.PATH_OF_FLAG and value is not None
     }
     return loading.load(arguments.config, given)
+
+
+def _config_file(text: str) -> Path:
+    return Path("/dev/stdin" if text == "-" else text)
 
 
 def _gates(text: str) -> dict[str, Plain]:

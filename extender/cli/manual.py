@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from extender.cli import commands as index
+from extender.cli import program
+
 _WIDTH: Final = 80
 _INDENT: Final = "  "
 
@@ -37,7 +40,7 @@ def add_command(
 
 def _epilog(page: Page) -> str:
     sections = {
-        "examples": [f"$ {line}\n{filled(what, '    ')}" for line, what in page.examples],
+        "examples": [f"$ {_typed(line)}\n{filled(what, '    ')}" for line, what in page.examples],
         "exit codes": [_entry(str(code), what) for code, what in page.exit_codes.items()],
         "files": [_entry(name, what) for name, what in page.files.items()],
         "see also": [page.see] if page.see else [],
@@ -60,10 +63,15 @@ def _entry(name: str, what: str) -> str:
 def filled(text: str, indent: str = "") -> str:
     """Text wrapped to the width of a page."""
     return textwrap.fill(
-        " ".join(text.split()),
+        _typed(" ".join(text.split())),
         _WIDTH - len(_INDENT),
         initial_indent=indent,
         subsequent_indent=indent,
         break_on_hyphens=False,
         break_long_words=False,
     )
+
+
+def _typed(text: str) -> str:
+    """A text with the command lines in it as a person types them."""
+    return program.named(text, (*index.SUMMARIES, "COMMAND"))

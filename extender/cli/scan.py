@@ -24,7 +24,6 @@ from extender.review.scan.report import Report
 from extender.review.scan.selection import Selection
 from extender.verbs.profiles import Profiles
 
-_STANDARD_INPUT: Final = "/dev/stdin"
 _STORAGE: Final = frozenset({"persistentvolumes", "persistentvolumeclaims", "storageclasses"})
 _PAGE: Final = Page(
     "show who uses which rule, and what does not fit",
@@ -40,14 +39,15 @@ _PAGE: Final = Page(
     pods in compile mode, show which are behind, cut or refused, and which tolerate more than
     their rules say. The verdicts come from the code that answers kube-scheduler.
 
-    The command lists a live cluster and changes nothing. It names the resources that you may not
-    list and goes on without them. Pass the configuration of your Leeway with --config, so that
-    the scan knows which profiles are Leeway's.""",
+    Without PATH, the command lists the cluster that kubectl would use: of --kubeconfig,
+    $KUBECONFIG or ~/.kube/config, else the one that it runs in. It changes nothing. It names
+    the resources that you may not list and goes on without them. Pass the configuration of your
+    Leeway with --config, so that the scan knows which profiles are Leeway's.""",
     examples=[
         ("leeway scan deploy/examples/", "Workloads and nodes of manifests."),
-        ("leeway scan --kubeconfig ~/.kube/config", "Scan a live cluster."),
+        ("leeway scan", "The cluster that kubectl would use."),
         ("leeway scan -n batch -l app=report deploy/examples/", "Some workloads."),
-        ("leeway scan --config leeway.yaml -o json > scan.json", "In a cluster, as data."),
+        ("leeway scan --context prod --config leeway.yaml -o json > scan.json", "As data."),
         (
             "kubectl get nodes,pods,deployments -A -o json | leeway scan -",
             "With the rights of kubectl.",
@@ -74,7 +74,11 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         help="manifests: files or folders of YAML or JSON, - for standard input",
     )
     flags.add_rules_to(parser)
-    flags.add_kubeconfig(parser, "scan the cluster of this kubeconfig's current context")
+    flags.add_filename(parser)
+    flags.add_kubeconfig(parser)
+    parser.add_argument(
+        "-A", "--all-namespaces", action="store_true", help="scan all namespaces (the default)"
+    )
     flags.add_cluster(parser, "the same as PATH, as in the other commands")
     parser.add_argument(
         "-n", "--namespace", metavar="NAMESPACE", help="only the workloads of this namespace"
@@ -102,18 +106,21 @@ def _selector(text: str) -> Selector:
 
 def run(arguments: argparse.Namespace) -> int:
     """Collect, judge and print; the exit code is the worst severity."""
-    given = [*arguments.files, *(getattr(arguments, "--cluster") or ())]
+    given = [*arguments.files, *arguments.filename, *(getattr(arguments, "--cluster") or ())]
     kubeconfig = getattr(arguments, "--kubeconfig")
-    if given and kubeconfig:
-        raise ConfigError(["scan: give manifests or --kubeconfig, not both"])
+    if given and (kubeconfig or arguments.context):
+        raise ConfigError(["scan: give manifests, or --kubeconfig and --context, not both"])
     # The command line names the cluster; the file only says how to judge pods.
     setattr(arguments, "--cluster", None)
     setattr(arguments, "--kubeconfig", None)
     config = flags.effective_config(arguments)
-    paths = given or ([] if kubeconfig else [*config.cluster_files])
-    server = None if paths else sources.api_server(kubeconfig or config.kubeconfig)
+    live = kubeconfig or arguments.context
+    paths = given or ([] if live else [*config.cluster_files])
+    server = (
+        None if paths else sources.api_server(kubeconfig or config.kubeconfig, arguments.context)
+    )
     if not paths and server is None:
-        raise ConfigError(["scan: nothing to scan: give PATH or --kubeconfig"])
+        raise sources.no_cluster("PATH")
     selection = Selection(arguments.namespace or "", arguments.selector)
     found = _scan(config, paths, server, selection)
     output.show(
@@ -163,9 +170,7 @@ def _read(
     stores = dict(zip(manifests.KINDS, (store for _, store in cache.stores()), strict=True))
     kinds = manifests.KINDS.keys() | objects.SHAPES.keys()
     for path in paths:
-        for file, kind, item in manifests.items(
-            _STANDARD_INPUT if path == sources.STANDARD_INPUT else path, kinds, sources.tell
-        ):
+        for file, kind, item in manifests.items(path, kinds, sources.tell):
             if kind in stores:
                 key, obj = manifests.decoded_for_cache(file, kind, item)
                 stores[kind].put(key, obj)
@@ -198,5 +203,5 @@ async def _list(
                     for item in items if path in kinds else ():
                         inventory.add(kinds[path], item)
             except ApiForbiddenError as exc:
-                missing[resource.name] = str(exc)
+                missing[resource.name] = exc.message
     return missing

@@ -11,8 +11,9 @@ from extender.cli import escapes, flags, manual, sources
 from extender.cli.manual import Page
 from extender.cluster import manifests as files
 from extender.cluster.manifests import Skipped
-from extender.errors import DocumentError, ManifestError
+from extender.errors import ConfigError, DocumentError, ManifestError
 from extender.framework.interface import Settings
+from extender.model.documents import Plain
 from extender.review import manifests
 from extender.review.manifests import Remark
 
@@ -65,7 +66,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser = manual.add_command(commands, "validate", _PAGE)
     parser.add_argument(
         "files",
-        nargs="+",
+        nargs="*",
         metavar="FILES",
         help="files and folders of YAML or JSON manifests; - is standard input",
     )
@@ -74,8 +75,9 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "--output",
         choices=sorted(_FORMATS),
         default="text",
-        help="lines (text, default), data (json), or annotations for a workflow (github)",
+        help="lines (text, default), data (json, yaml), or annotations for a workflow (github)",
     )
+    flags.add_filename(parser)
     parser.add_argument("--strict", action="store_true", help="fail on warnings, too")
     flags.add_rules_to(parser)
     parser.set_defaults(run=run)
@@ -84,7 +86,12 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 def run(arguments: argparse.Namespace) -> int:
     """Check all files and print the findings; the exit code says whether there are any."""
     settings = flags.effective_config(arguments).settings()
-    outcome = judged(arguments.files, settings)
+    files = [*arguments.files, *arguments.filename]
+    if not files:
+        raise ConfigError(
+            ["which files? Give files or folders of manifests, or - for standard input"]
+        )
+    outcome = judged(files, settings)
     for line in _FORMATS[arguments.output](outcome):
         print(line)
     for sentence in outcome.unreadable:
@@ -146,15 +153,22 @@ def _as_text(outcome: Outcome) -> Iterator[str]:
         yield f"{escapes.line(place)}: {word}{said}"
 
 
-def _as_json(outcome: Outcome) -> Iterator[str]:
-    document = {
+def _document(outcome: Outcome) -> dict[str, Plain]:
+    return {
         "objects": outcome.objects,
         "errors": outcome.count("error"),
         "warnings": outcome.count("warning"),
         "findings": [{"file": file, **asdict(remark)} for file, remark in outcome.remarks],
         "unreadable": list(outcome.unreadable),
     }
-    yield escapes.json_text(document, indent=2)
+
+
+def _as_json(outcome: Outcome) -> Iterator[str]:
+    yield escapes.json_text(_document(outcome), indent=2)
+
+
+def _as_yaml(outcome: Outcome) -> Iterator[str]:
+    yield escapes.yaml_text(_document(outcome)).rstrip("\n")
 
 
 def _as_github(outcome: Outcome) -> Iterator[str]:
@@ -173,6 +187,7 @@ def _as_github(outcome: Outcome) -> Iterator[str]:
 _FORMATS: Final[dict[str, Callable[[Outcome], Iterator[str]]]] = {
     "text": _as_text,
     "json": _as_json,
+    "yaml": _as_yaml,
     "github": _as_github,
 }
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 from urllib.parse import quote
 
-import msgspec
 from msgspec import Struct
 
 from extender.cluster.api import Connection
+from extender.cluster.resources import decode
 from extender.errors import GarbageError
 from extender.model.nulls import Decoder
 
@@ -92,7 +92,4 @@ async def is_allowed(connection: Connection, access: Access, user: str = "") -> 
 
 def _decoded(body: bytes, kind: type[T]) -> T:
     decoder: Decoder[T] = Decoder(kind)
-    try:
-        return decoder.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
-        raise GarbageError(f"{exc} in {body[:128]!r}") from exc
+    return decode(decoder, body)

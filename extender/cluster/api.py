@@ -7,14 +7,23 @@ late, because it costs half a second and 40 MB that other sources do not need.
 
 import asyncio
 import contextlib
+import logging
+import os
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Mapping,
+)
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import aiohttp
-import yaml
 
+from extender.cluster import api_faults, kubeconfig
 from extender.errors import (
     ApiError,
     ApiForbiddenError,
@@ -75,28 +84,49 @@ async def in_cluster() -> "Configuration":
     return configuration
 
 
-def from_kubeconfig(file: str) -> Load:
-    """The credentials of a kubeconfig's current context; the file is read each time."""
+def from_kubeconfig(*files: str, context: str = "") -> Load:
+    """The credentials of a context, by default the current one; the files are read each time."""
 
     async def load() -> "Configuration":
         from kubernetes.aio import config
         from kubernetes.aio.client import Configuration
 
+        origin = f"kubeconfig {os.pathsep.join(files)}"
+        chosen = kubeconfig.chosen(kubeconfig.read(files), context)
         configuration = Configuration()
         configuration.host = ""
-        try:
-            loader = await config.load_kube_config(
-                file, client_configuration=configuration, persist_config=False
-            )
-        except (config.ConfigException, yaml.YAMLError, *_UNREADABLE) as exc:
-            raise ApiError(f"kubeconfig {file}: {exc}") from exc
+        with _complaints() as complaints:
+            try:
+                await config.load_kube_config_from_dict(
+                    chosen.document(), client_configuration=configuration
+                )
+            except (config.ConfigException, *_UNREADABLE) as exc:
+                raise ApiError(f"{origin}: {exc}") from exc
         # If an exec plugin fails, the loader only logs it and continues as anonymous.
-        uses_plugin = loader._user is not None and "exec" in loader._user
-        if uses_plugin and not configuration.api_key and not configuration.cert_file:
-            raise ApiError(f"kubeconfig {file}: its exec plugin gave no credentials")
+        if "exec" in chosen.user and not configuration.api_key and not configuration.cert_file:
+            why = f": {'; '.join(complaints)}" if complaints else ""
+            raise ApiError(f"{origin}: its exec plugin gave no credentials{why}")
         return configuration
 
     return load
+
+
+@contextlib.contextmanager
+def _complaints() -> Iterator[list[str]]:
+    """What the loader logs, which would go to the terminal otherwise."""
+    found: list[str] = []
+    log = logging.getLogger("kubernetes.aio.config.kube_config")
+
+    def keep(record: logging.LogRecord) -> bool:
+        if record.levelno >= logging.WARNING:
+            found.append(" ".join(record.getMessage().split())[:_ERROR_TEXT])
+        return False
+
+    log.addFilter(keep)
+    try:
+        yield found
+    finally:
+        log.removeFilter(keep)
 
 
 def require_file(file: str) -> None:
@@ -224,7 +254,7 @@ class Connection:
             async with self._request(path, params, seconds, method, body, headers) as response:
                 return await response.read()
         except (aiohttp.ClientError, TimeoutError, OSError) as exc:
-            raise ApiError(f"{method} {path}: {type(exc).__name__}: {exc}") from exc
+            raise self._unreachable(f"{method} {path}", exc, seconds) from exc
 
     async def stream(self, path: str, params: Mapping[str, str]) -> AsyncGenerator[bytes, None]:
         """The body of a streaming response, in chunks as they arrive."""
@@ -234,7 +264,7 @@ class Connection:
                 async for chunk in response.content.iter_chunked(PIECE_BYTES):
                     yield chunk
         except (aiohttp.ClientError, TimeoutError, OSError) as exc:
-            raise ApiError(f"watch {path}: {type(exc).__name__}: {exc}") from exc
+            raise self._unreachable(f"watch {path}", exc, self._watch_read_seconds) from exc
 
     @contextlib.asynccontextmanager
     async def _request(
@@ -266,10 +296,15 @@ class Connection:
 
     async def _fault(self, method: str, path: str, response: aiohttp.ClientResponse) -> ApiError:
         body = (await response.content.read(_ERROR_BYTES)) or b""
-        text = body.decode(errors="replace")[:_ERROR_TEXT]
+        text = api_faults.said(body)[:_ERROR_TEXT]
         sentence = f"{method} {path}: HTTP {response.status}: {text}"
         if response.status == _UNAUTHORIZED:
             self._forget()
         unsupported = response.status in _UNSUPPORTED
         fault = ApiUnsupportedError if unsupported else _FAULTS.get(response.status, ApiError)
-        return fault(sentence, response.status, body)
+        message = api_faults.refusal(response.status, body)
+        return fault(sentence, response.status, body, message=message)
+
+    def _unreachable(self, asked: str, exc: Exception, seconds: float) -> ApiError:
+        why, fix = api_faults.unreachable(exc, self._client.configuration.host, seconds)
+        return ApiError(f"{asked}: {why}", message=f"{why}; {fix}")

@@ -28,12 +28,6 @@ async def snapshot(api: ApiServer, names: Collection[str]) -> Snapshot:
     )
 
 
-async def pod(api: ApiServer, namespace: str, name: str) -> bytes:
-    """One pod, as JSON from the API server."""
-    async with api.connect() as connection:
-        return await connection.get(resources.pod_path(f"{namespace}/{name}"), {})
-
-
 async def _fill(store: Store[Any], connection: Connection, resource: Resource[Any]) -> None:
     async for _, page in listing.pages(connection, resource):
         for obj in page.items or ():

@@ -1,10 +1,12 @@
 """Reads a cluster from manifest files: YAML or JSON, single objects or Lists, or folders."""
 
+import functools
 import logging
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, TextIO, TypeVar
 
 import msgspec
 
@@ -19,6 +21,7 @@ from extender.model.documents import Plain
 from extender.model.nulls import Decoder
 from extender.model.storage_v1 import PersistentVolume, PersistentVolumeClaim, StorageClass
 
+STANDARD_INPUT: Final = "-"
 SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
 _FILE_BYTES: Final = 1 << 30
 log = logging.getLogger("leeway.cluster")
@@ -144,6 +147,18 @@ def decoded_for_cache(file: Path, kind: str, item: dict[str, Plain]) -> tuple[st
     return key_of(obj.metadata), obj
 
 
+def text_of(file: str | Path) -> str:
+    """The text of a file, or of standard input, which can be named more than once."""
+    if str(file) == STANDARD_INPUT:
+        return _all_of(sys.stdin)
+    return Path(file).read_text(encoding="utf-8")
+
+
+@functools.lru_cache(maxsize=1)
+def _all_of(stream: TextIO) -> str:
+    return stream.read()
+
+
 def files(path: Path) -> Sequence[Path]:
     """The file itself, or all manifests in a folder."""
     if not path.is_dir():
@@ -163,7 +178,7 @@ def files(path: Path) -> Sequence[Path]:
 
 def _documents_of(file: Path, skipped: Skipped) -> Sequence[Plain]:
     try:
-        text = file.read_text(encoding="utf-8")
+        text = text_of(file)
     except OSError as exc:
         raise ManifestError(f"{file}: cannot be read: {exc.strerror}") from exc
     except UnicodeDecodeError as exc:

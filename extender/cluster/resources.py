@@ -121,7 +121,7 @@ class Detail(Generic[T]):
         if not any(map(self._needs, page.items or ())):
             return page
         with contextlib.suppress(GarbageError):  # what nobody can read has no details
-            detailed = _decoded(self._page, body).items or ()
+            detailed = decode(self._page, body).items or ()
             pairs = zip(page.items or (), detailed, strict=True)
             return Page(page.metadata, [b if self._needs(a) else a for a, b in pairs])
         return page
@@ -130,7 +130,7 @@ class Detail(Generic[T]):
         """The event with the details of its object, if that needs them."""
         if self._needs(event.object):
             with contextlib.suppress(GarbageError):
-                return _decoded(self._event, line)
+                return decode(self._event, line)
         return event
 
 
@@ -157,20 +157,20 @@ class Resource(Generic[T]):
 
     def decode_page(self, body: bytes) -> Page[T]:
         """One page of a list."""
-        page = _decoded(self._page, body)
+        page = decode(self._page, body)
         return page if self._detail is None else self._detail.of_page(page, body)
 
     def decode_event(self, line: bytes) -> Event[T] | Bookmark | Fault:
         """One line of a watch stream."""
         if line.startswith(_MARKS):  # every API server writes the type first
-            return _mark(_decoded(_MARK, line))
+            return _mark(decode(_MARK, line))
         event = self._decode_change(line)
         if event.type not in _CHANGES:
-            return _mark(_decoded(_MARK, line))
+            return _mark(decode(_MARK, line))
         return event
 
     def _decode_change(self, line: bytes) -> Event[T]:
-        event = _decoded(self._event, line)
+        event = decode(self._event, line)
         if self._detail is None or event.type not in _CHANGES:
             return event
         return self._detail.of_event(event, line)
@@ -207,15 +207,15 @@ class SievedResource(Resource[T]):
 
     def decode_page(self, body: bytes) -> Page[T]:
         """One page of a list."""
-        page = _decoded(self._pages, body)
+        page = decode(self._pages, body)
         items = [
-            _decoded(self._whole if self._matters(raw) else self._stub, raw)
+            decode(self._whole if self._matters(raw) else self._stub, raw)
             for raw in map(bytes, page.items or ())
         ]
         return Page(page.metadata, items)
 
     def _decode_change(self, line: bytes) -> Event[T]:
-        return _decoded(self._event if self._matters(line) else self._stub_event, line)
+        return decode(self._event if self._matters(line) else self._stub_event, line)
 
     def _matters(self, body: bytes) -> bool:
         return any(text in body for text in self._texts)
@@ -245,7 +245,8 @@ def _mark(event: _MarkEvent) -> Bookmark | Fault:
             raise GarbageError(f"an event of unknown type {event.type[:64]!r}")
 
 
-def _decoded(decoder: Decoder[D], body: bytes) -> D:
+def decode(decoder: Decoder[D], body: bytes) -> D:
+    """What the API server sent; GarbageError if it cannot be decoded."""
     try:
         return decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:

@@ -34,9 +34,16 @@ class Ended:
 
 
 def run(
-    *arguments: str, command: tuple[str, ...] = MODULE, given: str = "", cwd: Path | None = None
+    *arguments: str,
+    command: tuple[str, ...] = MODULE,
+    given: str = "",
+    cwd: Path | None = None,
+    **more: str,
 ) -> Ended:
-    """Run a command that ends by itself, without a terminal; `given` is its standard input."""
+    """Run a command that ends by itself, without a terminal.
+
+    `given` is its standard input, and `more` goes into its environment.
+    """
     ended = subprocess.run(  # noqa: S603 - our own command
         [*command, *arguments],
         capture_output=True,
@@ -44,7 +51,7 @@ def run(
         check=False,
         input=given,
         cwd=cwd,
-        env=environment(),
+        env=environment() | more,
         start_new_session=True,
     )
     return Ended(ended.returncode, ended.stdout, ended.stderr)
@@ -167,8 +174,9 @@ def controlling(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 def environment() -> dict[str, str]:
-    """Ours, without what would make a test that runs in a pod find a live cluster."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("KUBE")}
+    """Ours, without what would make a test find a live cluster: of a pod, or of its user."""
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("KUBE")}
+    return ours | {"HOME": "/nowhere"}
 
 
 def _exchange(

@@ -7,9 +7,11 @@ HELP = Option(("-h", "--help"), takes_value=False, values=(), files=False, text=
 FILE = Option(("--file",), takes_value=True, values=(), files=True, text="it's [a] file: any")
 FORM = Option(("-o",), takes_value=True, values=("json", "yaml"), files=False, text="form")
 WORD = Option(("--word",), takes_value=True, values=(), files=False, text="a word")
+NODE = Option(("--node",), takes_value=True, values=(), files=False, text="a node", live="nodes")
 TREE = [
     Command(("leeway",), (HELP,), {"look": "look at files"}, (), files=False),
     Command(("leeway", "look"), (HELP, FILE, FORM, WORD), {}, (), files=True),
+    Command(("leeway", "tell"), (NODE,), {}, (), files=True, live="pods"),
 ]
 
 
@@ -19,9 +21,11 @@ def test_bash() -> None:
     assert "'leeway look --file') _leeway_reply -f; return ;;" in script
     assert "'leeway look -o') _leeway_reply 'json yaml'; return ;;" in script
     assert "'leeway look --word') :; return ;;" in script
-    assert "'leeway look') _leeway_reply '-h --help --file -o --word' && _leeway_reply -f ;;" in (
+    assert "'leeway look') _leeway_reply '-h --help --file -o --word'; _leeway_reply -f ;;" in (
         script
     )
+    assert "'leeway tell --node') _leeway_reply -l nodes; return ;;" in script
+    assert "'leeway tell') _leeway_reply --node; _leeway_reply -f; _leeway_reply -l pods" in script
 
 
 def test_zsh() -> None:
@@ -33,6 +37,8 @@ def test_zsh() -> None:
     assert "*--word[a word]:value:" in script
     assert "(a) file\\: any]:file:_files" in script
     assert "'*:file:_files'" in script
+    assert "'*--node[a node]:nodes: _leeway_live nodes'" in script
+    assert "'*:pods: _leeway_live_or_file pods'" in script
 
 
 def test_fish() -> None:
@@ -42,3 +48,8 @@ def test_fish() -> None:
     assert "complete -c leeway -n '__leeway_at look' -F" in lines
     assert "complete -c leeway -n '__leeway_at look' -s o -x -a 'json yaml' -d form" in lines
     assert "complete -c leeway -n '__leeway_at look' -l word -x -d 'a word'" in lines
+    typed = "(commandline -opc)[2..] (commandline -ct) 2>/dev/null"
+    start = "complete -c leeway -n '__leeway_at tell'"
+    assert f"{start} -F" in lines
+    assert f"{start} -a '(leeway __complete pods {typed})'" in lines
+    assert f"{start} -l node -x -a '(leeway __complete nodes {typed})' -d 'a node'" in lines

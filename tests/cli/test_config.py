@@ -101,3 +101,11 @@ def test_a_path_that_is_not_utf_8_is_printed(tmp_path: Path) -> None:
 
     assert ended.code == 0
     assert "Traceback" not in ended.err
+
+
+def test_the_file_may_be_standard_input() -> None:
+    text = "apiVersion: leeway.scheduling/v1alpha1\nkind: ExtenderConfiguration\ncatchUp: 20ms\n"
+    ended = process.run("config", "print", "--config", "-", given=text)
+
+    assert (ended.code, ended.err) == (0, "")
+    assert "catchUp: 20ms\n" in ended.out

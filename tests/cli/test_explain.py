@@ -172,6 +172,30 @@ def test_a_pod_from_standard_input() -> None:
     assert ended.stdout == (GOLDEN / "example.txt").read_text(encoding="utf-8")
 
 
+def test_a_pod_and_its_cluster_from_the_same_standard_input() -> None:
+    dump = Path(CLUSTER).read_text(encoding="utf-8")
+    named = process.run("explain", "-n", "shop", "pending", "--cluster", "-", given=dump)
+    golden = (GOLDEN / "pending.txt").read_text(encoding="utf-8")
+    chosen = process.run("explain", "-f", "-", "pending", "--cluster", "-", given=dump)
+
+    assert (named.code, named.out) == (1, golden)
+    assert chosen.code == 1
+    assert "Pod shop/pending" in chosen.out
+
+
+def test_names_alone_and_everything() -> None:
+    anything = ("-f", PODS, "anything", "--cluster", CLUSTER)
+    names = explained(*anything, "-o", "name")
+    as_data = json.loads(explained(*anything, "-o", "json").out)["verdicts"]
+    one = explained(*anything, "-o", "name", "--node", "c-1")
+
+    assert names.out.split() == [
+        f"node/{each['node']}" for each in as_data if each["code"] == "Success"
+    ]
+    assert one.out == "node/c-1\n"
+    assert explained(*EXAMPLE, "-o", "wide").out == explained(*EXAMPLE, "--all").out
+
+
 @pytest.mark.parametrize(
     ("golden", "arguments"),
     [
@@ -225,10 +249,10 @@ def test_foreign_text_does_not_paint_the_terminal(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ((), "which pod? Give a file, '-', or -n NAMESPACE POD"),
+        ((), "which pod? Give a file, '-', the name of a pod, or KIND/NAME"),
         (("nowhere.yaml",), "nowhere.yaml: no such file; to name a pod of the cluster"),
-        ((EXAMPLE[0],), "which cluster? Give --cluster PATH or --kubeconfig FILE"),
-        (("-n", "shop", "x"), "which cluster? Give --cluster PATH or --kubeconfig FILE"),
+        ((EXAMPLE[0],), "which cluster? $KUBECONFIG is not set, and there is no"),
+        (("-n", "shop", "x"), "which cluster? $KUBECONFIG is not set, and there is no"),
         (
             ("-n", "shop", "pendingg", "--cluster", CLUSTER),
             f"there is no pod shop/pendingg in {CLUSTER}; did you mean pending?",
@@ -252,7 +276,7 @@ def test_foreign_text_does_not_paint_the_terminal(tmp_path: Path) -> None:
         ),
         ((*EXAMPLE, "--node", "spot-gld"), "node 'spot-gld' is not in the cluster; did you mean"),
         ((EXAMPLE[0], "--cluster", "nowhere"), "nowhere: cannot be read: No such file"),
-        ((EXAMPLE[0], "--kubeconfig", "nowhere"), "cluster.kubeconfig: nowhere does not exist"),
+        ((EXAMPLE[0], "--kubeconfig", "nowhere"), "kubeconfig nowhere does not exist; give"),
     ],
 )
 def test_what_cannot_be_explained_is_one_sentence(arguments: tuple[str, ...], problem: str) -> None:
@@ -292,6 +316,38 @@ async def test_a_pod_of_a_live_cluster(tmp_path: Path) -> None:
     assert server.kinds("pods") == server.kinds("persistentvolumes") == []
 
 
+def at_home(folder: Path, kubeconfig: str) -> Path:
+    """The kubeconfig with another context, where kubectl looks for it."""
+    document = yaml.safe_load(Path(kubeconfig).read_text(encoding="utf-8"))
+    context = {"cluster": "there", "user": "me", "namespace": "shop"}
+    document["contexts"].append({"name": "shopping", "context": context})
+    file = folder / ".kube/config"
+    file.parent.mkdir()
+    file.write_text(yaml.safe_dump(document), encoding="utf-8")
+    return file
+
+
+async def test_a_pod_of_the_context_and_the_kubeconfig_of_the_environment(tmp_path: Path) -> None:
+    async with scripted() as server:
+        stocked(server)
+        file = at_home(tmp_path, kubeconfig(tmp_path, server))
+
+        def ask(*arguments: str, environment: str = "", home: str = "") -> process.Ended:
+            return process.run("explain", *arguments, KUBECONFIG=environment, HOME=home)
+
+        named = await asyncio.to_thread(
+            ask, "pod/pending", "--context", "shopping", environment=f"/nowhere:{file}"
+        )
+        own = await asyncio.to_thread(ask, "pending", "-n", "shop", home=str(tmp_path))
+        slip = await asyncio.to_thread(ask, "x", "--context", "shoping", home=str(tmp_path))
+
+    golden = (GOLDEN / "pending.txt").read_text(encoding="utf-8")
+    assert (named.out, own.out) == (golden, golden)
+    assert slip.err == (
+        f"leeway: kubeconfig {file}: there is no context 'shoping'; did you mean shopping?\n"
+    )
+
+
 async def test_what_compile_mode_makes_of_a_live_pod(tmp_path: Path) -> None:
     text = (COMPILED / "cluster.yaml").read_text(encoding="utf-8")
     async with scripted() as server:
@@ -323,8 +379,8 @@ async def test_a_pod_that_is_not_there_and_rights_that_are_missing(tmp_path: Pat
         forbidden = await asked(server, tmp_path, "-n", "shop", "pending")
 
     assert (missing.code, forbidden.code) == (2, 2)
-    assert "HTTP 404" in missing.err
-    assert "nodes is forbidden" in forbidden.err
+    assert missing.err == "leeway: pods \"zzz\" not found: there is no namespace 'shop'\n"
+    assert forbidden.err == "leeway: nodes is forbidden\n"
     assert len(missing.err.splitlines()) == len(forbidden.err.splitlines()) == 1
 
 

@@ -30,16 +30,18 @@ def test_yaml_is_the_same_data() -> None:
         ([], "a table of None columns\n"),
         (["-o", "json"], "[]\n"),
         (["--output", "yaml"], "[]\n"),
+        (["-o", "wide"], "a table of None columns\n"),
+        (["-o", "name"], "pod/a\npod/\\x1b\n"),
     ],
-    ids=["table", "json", "yaml"],
+    ids=["table", "json", "yaml", "wide", "name"],
 )
 def test_the_form_that_was_asked_for(
     arguments: list[str], shown: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     parser = argparse.ArgumentParser()
-    output.add_to(parser)
-    output.show(
-        [], parser.parse_args(arguments).output, lambda on: f"a table of {on.width} columns\n"
-    )
+    output.add_to(parser, output.WIDE, output.NAME)
+    form = parser.parse_args(arguments).output
+    names = ["pod/a", "pod/\x1b"]
+    output.show([], form, lambda on: f"a table of {on.width} columns\n", names)
 
     assert capsys.readouterr().out == shown

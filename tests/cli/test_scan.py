@@ -170,7 +170,7 @@ def test_a_gate_that_is_off_hides_nobody(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        pytest.param([], "nothing to scan: give PATH or --kubeconfig", id="nothing"),
+        pytest.param([], "which cluster? $KUBECONFIG is not set", id="nothing"),
         pytest.param(["missing.yaml"], "missing.yaml: cannot be read", id="no such file"),
         pytest.param(["a", "--kubeconfig", "b"], "not both", id="two clusters"),
         pytest.param(["--kubeconfig", "missing"], "missing does not exist", id="no kubeconfig"),

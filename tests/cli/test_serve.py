@@ -86,10 +86,21 @@ def test_without_a_cluster_only_whole_nodes_are_judged(tmp_path: Path) -> None:
     assert list(whole_node["FailedAndUnresolvableNodes"]) == ["spot"]
 
 
-def test_kubeconfig_of_the_environment_is_never_read(tmp_path: Path) -> None:
-    missing = str(tmp_path / "missing.conf")
-    with serving(tmp_path, KUBECONFIG=missing) as server:
+@pytest.mark.parametrize("name", [".kube/config", "missing"])
+def test_kubeconfig_of_the_environment_is_never_read(tmp_path: Path, name: str) -> None:
+    (tmp_path / ".kube").mkdir()
+    (tmp_path / ".kube/config").write_text(
+        "current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\n"
+        "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]\n"
+    )
+    file, home = str(tmp_path / name), str(tmp_path)
+    with serving(tmp_path, KUBECONFIG=file, HOME=home) as server:
         assert server.get("/readyz") == (200, "ok")
+        assert "no cluster source" in server.get("/readyz?verbose")[1]
+    controller = process.run("controller", KUBECONFIG=file, HOME=home)
+
+    assert controller.code == 2
+    assert "leeway controller needs the cluster that it writes to" in controller.err
 
 
 def test_the_configuration_file_is_used(tmp_path: Path) -> None:

@@ -237,3 +237,25 @@ def test_the_examples_that_are_shipped_are_good() -> None:
     ended = process.run("validate", "--strict", str(ROOT / "deploy/examples"))
 
     assert (ended.code, ended.out) == (0, "")
+
+
+def test_files_may_be_named_as_for_kubectl(tmp_path: Path) -> None:
+    file = tmp_path / "pod.yaml"
+    file.write_text("{kind: Pod, apiVersion: v1, metadata: {name: p}}")
+    named = process.run_here("validate", "-f", str(file), "--filename", str(file), str(file))
+    nothing = process.run_here("validate")
+
+    assert (named.code, named.err) == (0, "3 object(s), 0 error(s), 0 warning(s)\n")
+    assert nothing.code == 2
+    assert nothing.err.startswith("leeway: which files? Give files or folders")
+
+
+def test_yaml_has_what_json_has(tmp_path: Path) -> None:
+    file = tmp_path / "web.yaml"
+    file.write_text(DEPLOYMENT)
+    as_json = process.run_here("validate", "-o", "json", str(file))
+    as_yaml = process.run_here("validate", "-o", "yaml", str(file))
+
+    assert yaml.safe_load(as_yaml.out) == json.loads(as_json.out)
+    assert as_yaml.out.endswith("\n")
+    assert not as_yaml.out.endswith("\n\n")

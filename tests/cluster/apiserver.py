@@ -314,9 +314,13 @@ class ScriptedServer:
         app = web.Application()
         for path, resource in (PATHS | WORKLOADS | INSTALLED).items():
             app.router.add_get(path, self._handler(resource))
+            group, _, plural = path.rpartition("/")
+            inside = f"{group}/namespaces/{{namespace}}/{plural}"
+            app.router.add_get(inside, self._handler(resource))
+            app.router.add_get(f"{inside}/{{name}}", self._getter(resource))
+        app.router.add_get("/api/v1/namespaces/{name}", self._getter("namespaces"))
         app.router.add_get("/version", self._tell_version)
         app.router.add_get("/api/v1/namespaces/{namespace}/configmaps/{name}", self._config_map)
-        app.router.add_get("/api/v1/namespaces/{namespace}/pods/{name}", self._pod)
         app.router.add_patch("/api/v1/namespaces/{namespace}/pods/{name}/status", self._patch)
         app.router.add_patch("/api/v1/namespaces/{namespace}/pods/{name}", self._json_patch)
         app.router.add_post("/api/v1/namespaces/{namespace}/events", self._event)
@@ -349,7 +353,13 @@ class ScriptedServer:
 
     def _handler(self, resource: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
         async def handle(request: web.Request) -> web.StreamResponse:
-            asked = Asked(resource, dict(request.query), dict(request.headers))
+            params = dict(request.query)
+            if "namespace" in request.match_info:
+                inside = f"metadata.namespace={request.match_info['namespace']}"
+                params["fieldSelector"] = ",".join(
+                    filter(None, (params.get("fieldSelector"), inside))
+                )
+            asked = Asked(resource, params, dict(request.headers))
             self.asked.append(asked)
             if self.bearer and self._bearer(request) != self.bearer:
                 return _status(401, "Unauthorized")
@@ -370,10 +380,19 @@ class ScriptedServer:
             return _status(404, f"configmaps {key} not found")
         return web.json_response({"kind": "ConfigMap", "data": self.config_maps[key]})
 
-    async def _pod(self, request: web.Request) -> web.Response:
-        key = key_of(request.match_info["name"], request.match_info["namespace"])
-        found = self.objects["pods"].get(key)
-        return _status(404, f"pods {key} not found") if found is None else web.json_response(found)
+    def _getter(self, resource: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+        async def get(request: web.Request) -> web.StreamResponse:
+            if self.bearer and self._bearer(request) != self.bearer:
+                return _status(401, "Unauthorized")
+            name = request.match_info["name"]
+            found = self.objects[resource].get(
+                key_of(name, request.match_info.get("namespace", ""))
+            )
+            if found is None:
+                return _status(404, f'{resource} "{name}" not found')
+            return web.json_response(found)
+
+        return get
 
     async def _patch(self, request: web.Request) -> web.Response:
         """Merge conditions by type into the status of a pod, as a strategic merge does."""
@@ -493,8 +512,12 @@ class ScriptedServer:
         token, _, start = asked.params.get("continue", "").partition("/")
         if not token:
             selector = asked.params.get("fieldSelector", "")
+            labels = asked.params.get("labelSelector", "")
             token = f"{self._version}-{len(self.asked)}"
-            self._lists[token] = (list(self._select(asked.resource, selector)), self._version)
+            selected = [
+                each for each in self._select(asked.resource, selector) if _labelled(each, labels)
+            ]
+            self._lists[token] = (selected, self._version)
         if token not in self._lists:
             return None
         objects, version = self._lists[token]
@@ -645,15 +668,22 @@ def some_authority() -> trustme.CA:
 
 
 def _selected(obj: JSON, selector: str) -> bool:
-    """Whether an object meets a field selector; of those only `path!=value` is needed here."""
+    """Whether an object meets a field selector of clauses `path!=value` and `path=value`."""
     for clause in filter(None, selector.split(",")):
-        path, _, unwanted = clause.partition("!=")
+        path, equals, value = clause.partition("=")
         found: Any = obj
-        for part in path.split("."):
+        for part in path.removesuffix("!").split("."):
             found = found.get(part, {})
-        if found == unwanted:
+        if equals and (found == value) == path.endswith("!"):
             return False
     return True
+
+
+def _labelled(obj: JSON, selector: str) -> bool:
+    """Whether an object meets a label selector; of those only `key=value` is needed here."""
+    labels = obj["metadata"].get("labels") or {}
+    clauses = (clause.partition("=") for clause in filter(None, selector.split(",")))
+    return all(labels.get(key) == value for key, _, value in clauses)
 
 
 def _offer(stream: _Stream, change: _Change) -> None:

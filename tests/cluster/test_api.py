@@ -343,7 +343,10 @@ async def test_a_server_that_another_authority_vouches_for_is_not_told_the_token
     async with scripted(context) as server:
         user = {"tokenFile": "bearer"}
         file = kubeconfig(tmp_path, server, user, **{"certificate-authority": "ca.crt"})
-        with pytest.raises(ApiError, match="CERTIFICATE_VERIFY_FAILED"):
+        with pytest.raises(
+            ApiError,
+            match=r"certificate of https://.* cannot be trusted: unable to get local issuer",
+        ):
             await ask(ApiServer(api.from_kubeconfig(file)))
 
     assert server.asked == []
@@ -474,16 +477,16 @@ async def test_a_body_that_does_not_come_is_an_error(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(api, "LIST_READ_SECONDS", 0.05)
     async with scripted() as server, connected(server) as connection:
         server.on_list("nodes", Held(asyncio.Event()))
-        with pytest.raises(ApiError, match=f"^GET {NODES}: .*Timeout"):
+        with pytest.raises(ApiError, match=f"^GET {NODES}: no answer from http.* for 0.05 s"):
             await connection.get(NODES, {})
 
 
 async def test_nobody_there_is_an_error() -> None:
     async with scripted() as server, connected(server) as connection:
         await server.stop()
-        with pytest.raises(ApiError, match=f"^GET {NODES}: .*ConnectorError"):
+        with pytest.raises(ApiError, match=f"^GET {NODES}: cannot connect to {server.url}: "):
             await connection.get(NODES, {})
-        with pytest.raises(ApiError, match=f"^watch {NODES}: .*ConnectorError"):
+        with pytest.raises(ApiError, match=f"^watch {NODES}: cannot connect to {server.url}: "):
             _ = [piece async for piece in connection.stream(NODES, WATCH)]
 
 

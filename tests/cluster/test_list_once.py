@@ -33,14 +33,3 @@ async def test_a_list_that_is_refused_is_a_fault() -> None:
         server.on_list("nodes", Answer(403, "nodes is forbidden"))
         with pytest.raises(ApiError, match=r"HTTP 403: .*nodes is forbidden"):
             await list_once.snapshot(api(server), {"nodes"})
-
-
-async def test_one_pod() -> None:
-    async with scripted() as server:
-        server.put("pods", a_placed_pod("p", "n1", namespace="shop"))
-
-        assert b'"nodeName": "n1"' in await list_once.pod(api(server), "shop", "p")
-        with pytest.raises(ApiError, match=r"HTTP 404: .*pods shop/q not found"):
-            await list_once.pod(api(server), "shop", "q")
-        with pytest.raises(ApiError, match="HTTP 404"):
-            await list_once.pod(api(server), "..", "../nodes")

@@ -1,5 +1,6 @@
 """A cluster out of files."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -445,3 +446,13 @@ def test_manifests_may_have_aliases(tmp_path: Path) -> None:
     )
 
     assert loaded_with(folder_of(tmp_path, nodes_yaml=text))[0] == ["a", "b"]
+
+
+def test_standard_input_can_be_named_more_than_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("first", "second"):
+        text = f"{{kind: Node, metadata: {{name: {name}}}}}"
+        monkeypatch.setattr("sys.stdin", io.StringIO(text))
+
+        for _ in range(2):
+            ((_, _, item),) = manifests.items("-", ["Node"])
+            assert item["metadata"] == {"name": name}
