@@ -95,9 +95,15 @@ def _of_struct(
     data: Plain, shape: inspect.StructType, path: _Path, words: Words
 ) -> Iterator[FieldProblem]:
     noun = words.nouns.get(shape.cls, "an object")
-    if not isinstance(data, dict):
+    if isinstance(data, dict):
+        yield from _of_fields(data, shape, path, words, noun)
+    else:
         yield _problem(path, data, f"must be {noun}{_but_is(data, path)}")
-        return
+
+
+def _of_fields(
+    data: dict[str, Plain], shape: inspect.StructType, path: _Path, words: Words, noun: str
+) -> Iterator[FieldProblem]:
     fields = {each.encode_name: each.type for each in shape.fields}
     for key, value in data.items():
         if key in fields:
@@ -148,7 +154,7 @@ def _but_is(data: Plain, path: _Path) -> str:
             return ", not text"
         case list():
             return ", not a list"
-        case dict():
+        case _:
             return ", not a mapping"
 
 

@@ -102,6 +102,18 @@ async def test_a_warning_goes_with_the_answer(tmp_path: Path) -> None:
     ]
 
 
+async def test_a_misplaced_rule_is_warned_about(tmp_path: Path) -> None:
+    deployment = {"metadata": {"name": "web", "annotations": {f"{PREFIX}tolerations": "[]"}}}
+    async with admitting(tmp_path) as api:
+        answer = await api.ask(review(deployment, kind="Deployment", group="apps"))
+
+    assert answer["allowed"] is True
+    assert answer["warnings"] == [
+        f"metadata.annotations[{PREFIX}tolerations]: nobody reads it here: move it to"
+        " spec.template.metadata.annotations, which pods get"
+    ]
+
+
 @pytest.mark.parametrize("annotated", [False, True], ids=["native", "annotated"])
 @pytest.mark.parametrize("name", ["validation", "validation_node_selector"])
 async def test_every_row_through_the_webhook(tmp_path: Path, name: str, annotated: bool) -> None:
