@@ -104,6 +104,11 @@ def _selector(text: str) -> Selector:
         raise argparse.ArgumentTypeError(str(exc)) from exc
 
 
+def _namespace(arguments: argparse.Namespace) -> str:
+    """The namespace to scan; without -n all of them, whatever the context says."""
+    return "" if arguments.all_namespaces else arguments.namespace or ""
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Collect, judge and print; the exit code is the worst severity."""
     given = [*arguments.files, *arguments.filename, *(getattr(arguments, "--cluster") or ())]
@@ -121,7 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if not paths and server is None:
         raise sources.no_cluster("PATH")
-    selection = Selection(arguments.namespace or "", arguments.selector)
+    selection = Selection(_namespace(arguments), arguments.selector)
     found = _scan(config, paths, server, selection)
     output.show(
         scan_output.document(found),

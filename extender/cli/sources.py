@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from extender.cli import escapes, parsing
+from extender.cli import escapes, parsing, program
 from extender.cluster import api, kubeconfig, manifests
 from extender.cluster.api import ApiServer
 from extender.errors import ConfigError, DocumentError
@@ -76,7 +76,7 @@ def _own_namespace() -> str:
 
 def tell(sentence: str) -> None:
     """Say something beside the output of a command."""
-    print(f"leeway: {escapes.lines(sentence)}", file=sys.stderr)
+    print(f"{program.name()}: {escapes.lines(sentence)}", file=sys.stderr)
 
 
 def read(file: str) -> Iterator[tuple[str, Plain]]:

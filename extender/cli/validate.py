@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     for line in _FORMATS[arguments.output](outcome):
         print(line)
     for sentence in outcome.unreadable:
-        print(f"leeway: {escapes.lines(sentence)}", file=sys.stderr)
+        sources.tell(sentence)
     print(_summary(outcome), file=sys.stderr)
     if outcome.unreadable:
         return 2

@@ -55,7 +55,18 @@ def test_no_line_of_a_page_is_too_long_for_a_terminal(
 
 
 # What an example needs that a checkout does not have, or what it leaves behind.
-ELSEWHERE = ("kubectl ", "helm ", "jq ", "git ", "~/", " leeway.yaml", "--extender", "> ", "--out ")
+ELSEWHERE = (
+    "kubectl ",
+    "helm ",
+    "jq ",
+    "git ",
+    "~/",
+    " leeway.yaml",
+    "--extender",
+    "> ",
+    "--out ",
+    "--context ",
+)
 
 
 def examples(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -83,6 +94,9 @@ def test_the_examples_of_a_page_work(
                 pass  # it listens
             continue
         ended = in_shell(line)
+        # Without a kubeconfig, a line that needs a cluster gets as far as to ask for one.
+        if line != lines[0] and "which cluster?" in ended.stderr:
+            continue
         assert ended.returncode in (0, 1, 3), line
         assert "leeway: error" not in ended.stderr, line
         assert ended.stdout or command == ("completion",) or "0 error(s)" in ended.stderr
