@@ -16,12 +16,25 @@ from extender.cli import (
     manual,
     scan,
     serve,
+    test,
     validate,
     version,
 )
 from extender.errors import ConfigError, LeewayError
 
-_COMMANDS = (serve, controller, explain, validate, scan, doctor, certs, config, completion, version)
+_COMMANDS = (
+    serve,
+    controller,
+    explain,
+    validate,
+    test,
+    scan,
+    doctor,
+    certs,
+    config,
+    completion,
+    version,
+)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -1,6 +1,7 @@
 """Reads a cluster from manifest files: YAML or JSON, single objects or Lists, or folders."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -36,15 +37,31 @@ T = TypeVar("T")
 
 def load(paths: Iterable[str | Path], cache: ClusterCache) -> None:
     """Load the objects of the files into an empty cache; other kinds are ignored."""
+    fill(cache, chain.from_iterable(map(objects, paths)))
+
+
+def fill(cache: ClusterCache, found: Iterable[tuple[str, str, Object]]) -> None:
+    """Put objects, each with its kind and key, into an empty cache."""
     stores = dict(zip(KINDS, (store for _, store in cache.stores()), strict=True))
     seen: set[tuple[str, str]] = set()
-    for path in paths:
-        for file in files(Path(path)):
-            for kind, key, obj in _objects_of(file):
-                if (kind, key) in seen:
-                    raise ManifestError(f"{kind} {key!r} is defined twice: remove one")
-                seen.add((kind, key))
-                stores[kind].put(key, obj)
+    for kind, key, obj in found:
+        if (kind, key) in seen:
+            raise ManifestError(f"{kind} {key!r} is defined twice: remove one")
+        seen.add((kind, key))
+        stores[kind].put(key, obj)
+
+
+def objects(path: str | Path) -> Iterator[tuple[str, str, Object]]:
+    """Kind, key and object of everything in a file or folder that a cluster is made of."""
+    for file in files(Path(path)):
+        for document in _documents_of(file):
+            yield from objects_in(file, document)
+
+
+def objects_in(file: Path, document: Plain) -> Iterator[tuple[str, str, Object]]:
+    """The same for one document of a file."""
+    for kind, item in _items(file, document, KINDS):
+        yield kind, *decoded_for_cache(file, kind, _placed(kind, item))
 
 
 def items(path: str | Path, kinds: Collection[str]) -> Iterator[tuple[Path, str, dict[str, Plain]]]:
@@ -86,13 +103,6 @@ def files(path: Path) -> Sequence[Path]:
     if not found:
         raise ManifestError(f"{path}: no file in it ends in {', '.join(sorted(SUFFIXES))}")
     return found
-
-
-def _objects_of(file: Path) -> Iterator[tuple[str, str, Object]]:
-    """Kind, key and object of everything in a file."""
-    for document in _documents_of(file):
-        for kind, item in _items(file, document, KINDS):
-            yield kind, *decoded_for_cache(file, kind, _placed(kind, item))
 
 
 def _documents_of(file: Path) -> Sequence[Plain]:
