@@ -460,7 +460,7 @@ def test_the_compiled_pod_of_the_documentation_is_real() -> None:
     pod, waiting, bound = shown[:3]
     settings, compile_settings, taints = Settings(), CompileSettings(), TaintUniverse()
     for value in ("800", "950", "990"):
-        taint = {"key": "example.com/sla", "value": value, "effect": "NoExecute"}
+        taint = {"key": "node.kubernetes.io/sla", "value": value, "effect": "NoExecute"}
         taints.put(f"node-{value}", msgspec.convert({"spec": {"taints": [taint]}}, Node))
     created = Mutator(settings, compile_settings).created(live(pod), taints)
     added = [operation["value"] for operation in created.operations if "value" in operation]

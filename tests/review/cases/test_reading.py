@@ -152,10 +152,10 @@ BAD: list[tuple[JSON, list[str]]] = [
         ],
     ),
     (
-        a_test(a_case(pod=7), a_case(name="m", pod={"file": "x", "nome": "y"})),
+        a_test(a_case(pod=7), a_case(name="m", pod={"file": "x", "label": "y"})),
         [
             "cases[0].pod: must be a file, or a Pod or workload itself",
-            "cases[1].pod: unknown key 'nome'; known here: file, name",
+            "cases[1].pod: unknown key 'label'; known here: file, name",
         ],
     ),
     (
