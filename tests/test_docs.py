@@ -304,7 +304,7 @@ def test_every_command_has_its_row_in_the_order_of_the_help() -> None:
     assert list(table(ROOT / "docs/commands.md", "The table")) == list(commands(cli.parser()))
 
 
-@pytest.mark.parametrize("command", ["doctor", "scan", "test"])
+@pytest.mark.parametrize("command", ["diff", "doctor", "scan", "test"])
 def test_every_flag_of_a_command_has_its_row(command: str) -> None:
     (commands,) = (a for a in cli.parser()._actions if isinstance(a, argparse._SubParsersAction))
     rows = table(ROOT / f"docs/{command}.md", "Flags")

@@ -12,7 +12,7 @@ from extender.cluster import list_once, manifests
 from extender.cluster.cache import ClusterCache
 from extender.cluster.resources import Object
 from extender.cluster.source import FileSource
-from extender.config import loading, printing
+from extender.config import overriding
 from extender.config.schema import Config
 from extender.errors import CaseError, ConfigError, ManifestError
 from extender.framework import volumes
@@ -99,17 +99,9 @@ class CaseSources:
 
 def config_of(case: Case, base: Config) -> Config:
     """The configuration of a case: its own keys override those of the command line."""
-    if not case.configuration:
-        return base
-    data = printing.to_document(base)
     for source in case.configuration:
-        for key, value in source.data.items():
-            old = data.get(key)
-            if isinstance(old, dict) and isinstance(value, dict):
-                data[key] = {**old, **value}
-            else:
-                data[key] = value
-    return loading.from_data(data)
+        base = overriding.override(base, source.data)
+    return base
 
 
 def _objects(source: Source, document: Document) -> list[tuple[str, str, Object]]:

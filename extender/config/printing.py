@@ -63,14 +63,15 @@ def _limits_document(limits: Limits) -> Plain:
 def _compile_document(settings: CompileSettings) -> Plain:
     return {
         "schedulerNames": [*sorted(settings.scheduler_names)],
-        "extraTaints": [_taint_text(taint) for taint in settings.extra_taints],
+        "extraTaints": [taint_text(taint) for taint in settings.extra_taints],
         "maxTolerations": settings.max_tolerations,
         "protectedTaints": list(settings.protected_taints),
         "noExecuteGrace": _duration_text(settings.no_execute_grace),
     }
 
 
-def _taint_text(taint: Taint) -> str:
+def taint_text(taint: Taint) -> str:
+    """A taint as kubectl writes it."""
     value = f"={taint.value}" if taint.value else ""
     return f"{taint.key}{value}:{taint.effect}"
 

@@ -104,6 +104,14 @@ def test_a_folder_without_a_test_is_a_mistake(tmp_path: Path) -> None:
     assert ended.err.startswith("leeway: t: no file in it has a RuleTest\n")
 
 
+def test_an_empty_folder_is_a_mistake(tmp_path: Path) -> None:
+    (tmp_path / "t").mkdir()
+    ended = run(tmp_path, "t")
+
+    assert ended.code == 2
+    assert ended.err.startswith("leeway: t: no file in it ends in")
+
+
 def test_standard_input_is_relative_to_here(tmp_path: Path) -> None:
     write(tmp_path, "pod.yaml", "kind: Pod\nmetadata: {name: p}\n")
     text = f"{HEAD}{NODES}cases:\n- {{name: a, pod: pod.yaml, expect: {{passes: []}}}}\n"
