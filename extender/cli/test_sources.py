@@ -35,6 +35,8 @@ class Document:
 
     file: str
     lines: Mapping[str, int]
+    # By the paths of what they are made of: most cases of a document share one cluster.
+    clusters: dict[tuple[str, ...], Snapshot] = field(default_factory=dict, compare=False)
 
     @property
     def folder(self) -> Path:
@@ -72,13 +74,18 @@ class CaseSources:
     def _snapshot(self, case: Case, document: Document, pod: Pod) -> Snapshot:
         if not case.objects:
             return self._of_command_line(case, pod)
+        key = tuple(source.path for source in case.objects)
+        known = document.clusters.get(key)
+        if known is not None:
+            return known
         cache = ClusterCache()
         found = [each for source in case.objects for each in _objects(source, document)]
         try:
             manifests.fill(cache, found)
         except ManifestError as exc:
             raise document.error(case.path, exc) from exc
-        return cache.snapshot()
+        document.clusters[key] = cache.snapshot()
+        return document.clusters[key]
 
     def _of_command_line(self, case: Case, pod: Pod) -> Snapshot:
         wanted = frozenset[str]() if self.config.cluster_files else _resources(pod)

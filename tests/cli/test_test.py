@@ -1,6 +1,7 @@
 """`leeway test` as a command: which files it runs, what it prints, and how it ends."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -40,11 +41,25 @@ def run(folder: Path, *arguments: str, given: str = "") -> process.Ended:
     return process.run_here("test", *arguments, cwd=folder, given=given)
 
 
+def run_shown(command: str) -> process.Ended:
+    """A command line as a page shows it."""
+    return process.run_here(*shlex.split(command), cwd=ROOT)
+
+
 def test_every_story_that_is_shipped_holds() -> None:
     ended = run(ROOT, "deploy/examples/stories")
 
     assert (ended.code, "FAILED" in ended.out) == (0, False)
     assert ended.out.count(" ok\n") == 27
+
+
+@pytest.mark.parametrize("command", ["test", "diff"])
+def test_the_first_example_of_the_manual_page_works_here(command: str) -> None:
+    page = process.run(command, "--help").out
+    example = next(line for line in page.splitlines() if line.startswith("  $ leeway "))
+    ended = run_shown(example.removeprefix("  $ leeway "))
+
+    assert (ended.code in (0, 1), ended.err.count("leeway: ")) == (True, 0)
 
 
 def test_every_story_says_first_what_an_extender_alone_cannot_do() -> None:
@@ -223,6 +238,6 @@ def test_the_output_of_the_documentation_is_real(command: str, shown: str, tmp_p
 
 @pytest.mark.parametrize(("command", "shown"), pages.shown("deploy/examples/stories/README.md"))
 def test_the_output_of_the_stories_page_is_real(command: str, shown: str) -> None:
-    ended = process.run_here(*command.removeprefix("leeway ").split(), cwd=ROOT)
+    ended = run_shown(command.removeprefix("leeway "))
 
     assert ended.out + ended.err == shown

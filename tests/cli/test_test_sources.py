@@ -86,6 +86,16 @@ def test_objects_come_from_files_and_from_the_case(tmp_path: Path) -> None:
     assert list(found.snapshot.nodes) == ["m", "n"]
 
 
+def test_cases_that_name_the_same_objects_share_a_cluster(tmp_path: Path) -> None:
+    (tmp_path / "pod.yaml").write_text("kind: Pod\nmetadata: {name: a}\n")
+    given, document = CaseSources(Config()), Document(str(tmp_path / "t"), {})
+    cases = [a_case(), a_case(), a_case(objects=[{"kind": "Node", **node_json("m")}])]
+    found = [given.inquiry(case, document).snapshot for case in cases]
+
+    assert found[0] is found[1]
+    assert list(found[2].nodes) == ["n", "m"]
+
+
 def test_a_file_without_objects_is_named(tmp_path: Path) -> None:
     (tmp_path / "pod.yaml").write_text("kind: Pod\nmetadata: {name: a}\n")
 

@@ -50,7 +50,11 @@ def population(*pods: JSON, **workloads: JSON) -> Population:
 
 
 def side(
-    nodes: Iterable[JSON], pods: Iterable[JSON] = (), settings: Settings | None = None
+    nodes: Iterable[JSON],
+    pods: Iterable[JSON] = (),
+    settings: Settings | None = None,
+    *,
+    storage: Iterable[JSON] = (),
 ) -> Side:
     """A cluster with its pods, each judged by all plugins."""
     settings = settings or Settings()
@@ -61,10 +65,18 @@ def side(
     for each in pods:
         key, obj = manifests.decoded_for_cache(_HERE, "Pod", each)
         cache.pods.put(key, obj)  # type: ignore[arg-type]
+    stored = [
+        (each["kind"], *manifests.decoded_for_cache(_HERE, each["kind"], each)) for each in storage
+    ]
+    manifests.fill(cache, stored)
     profile = plugins.profile("test", plugins.DEFAULT_WEIGHTS, settings)
     members = {each.ref: each for each in population(*pods).members()}
     return Side(
-        cache.snapshot(volumes=False), members, lambda _: profile, settings, CompileSettings()
+        cache.snapshot(volumes=bool(stored)),
+        members,
+        lambda _: profile,
+        settings,
+        CompileSettings(),
     )
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +13,15 @@ from extender.review.diff import comparing
 from extender.review.diff.comparing import GONE, Evicted, Stranded, WorkloadChange
 from extender.review.diff.evictions import Eviction
 from extender.review.scan.objects import Ref
-from tests.builders import JSON, filtered, node_json, taint, toleration
+from tests.builders import (
+    JSON,
+    filtered,
+    node_json,
+    required,
+    requirement,
+    taint,
+    toleration,
+)
 from tests.properties import core_strategies as core
 from tests.review.diff.clusters import compared, running, side
 
@@ -152,33 +161,97 @@ SPREAD = {
 }
 
 
-def test_a_running_pod_does_not_count_against_itself() -> None:
-    """One replica in each zone: each could be placed again where it runs."""
-    nodes = [node_json(zone, labels={"zone": zone}) for zone in "ab"]
-    tainted = [node_json("a", taint("x"), labels={"zone": "a"}), nodes[1]]
-    pods = [
-        running(f"web-{zone}", zone, labels={"app": "web"}, spread=[SPREAD], owner=("Job", "web"))
-        for zone in "ab"
-    ]
-    found = compared(side(nodes, pods), side(tainted, pods))
-    (change,) = found.workloads
+def zone(name: str, *taints: JSON) -> JSON:
+    return node_json(name, *taints, labels={"zone": name})
 
-    assert [each.node for each in change.stranded] == ["a"]
-    assert compared(side(nodes, pods), side(nodes, pods)).workloads == ()
+
+def spread(name: str, node: str, app: str = "web") -> JSON:
+    return running(name, node, labels={"app": app}, spread=[SPREAD], owner=("Job", "web"))
+
+
+def test_a_running_pod_does_not_count_against_itself() -> None:
+    """Two replicas in one zone and one in the other: each could be placed again where it runs."""
+    pods = [spread("a-0", "a"), spread("a-1", "a"), spread("b-0", "b")]
+    before = side([zone("a"), zone("b")], pods)
+    after = side([zone("a", taint("x")), zone("b")], pods)
+    (change,) = compared(before, after).workloads
+
+    assert [each.ref.name for each in change.stranded] == ["a-0", "a-1"]
+    assert compared(before, before).workloads == ()
 
 
 def test_a_spread_that_becomes_uneven_strands() -> None:
-    """The zone of the pod is full as soon as another zone is there to be filled."""
-    nodes = [node_json("a", labels={"zone": "a"})]
-    pods = [
-        running(f"web-{i}", "a", labels={"app": "web"}, spread=[SPREAD], owner=("Job", "web"))
-        for i in range(3)
-    ]
-    more = [*nodes, node_json("b", labels={"zone": "b"})]
-    (change,) = compared(side(nodes, pods), side(more, pods)).workloads
+    """The zone of the pods is full as soon as another zone is there to be filled."""
+    pods = [spread(f"web-{i}", "a") for i in range(3)]
+    (change,) = compared(side([zone("a")], pods), side([zone("a"), zone("b")], pods)).workloads
 
     assert change.opened == ("b",)
     assert len(change.stranded) == 3
+
+
+def test_a_spread_that_was_uneven_before_strands_nobody() -> None:
+    pods = [spread(f"web-{i}", "a") for i in range(3)]
+    nodes = [zone("a"), zone("b")]
+    (change,) = compared(side(nodes, pods), side([*nodes, zone("c")], pods)).workloads
+
+    assert (change.opened, change.stranded) == (("c",), ())
+
+
+ELSEWHERE = required([requirement("zone", "In", "b")])
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        pytest.param({"annotated_tolerations": [toleration("x", "Exists")]}, id="annotation"),
+        pytest.param({"affinity": ELSEWHERE}, id="affinity"),
+        pytest.param({"annotated_affinity": ELSEWHERE}, id="annotated affinity"),
+        pytest.param({"node_selector": {"zone": "b"}}, id="selector"),
+    ],
+)
+def test_pods_of_a_workload_that_differ_in_one_rule_are_judged_apart(rules: JSON) -> None:
+    """The taint closes the node to the plain pod only."""
+    pods = [
+        running("ruled", "", owner=("Job", "j"), **rules),
+        running("plain", "", owner=("Job", "j")),
+    ]
+    found = compared(side([zone("a")], pods), side([zone("a", taint("x"))], pods))
+
+    assert [(each.pods, each.closed) for each in found.workloads] == [(1, ("a",))]
+
+
+def test_pods_that_a_constraint_tells_apart_are_judged_apart() -> None:
+    pods = [spread("runs", "a"), spread("waits", ""), spread("other", "", "other")]
+    found = compared(side([zone("a")], pods), side([zone("a"), zone("b")], pods))
+
+    assert [(each.pods, each.closed) for each in found.workloads] == [(2, ("a",)), (1, ())]
+
+
+def test_pods_with_claims_of_their_own_are_judged_apart() -> None:
+    def pod(name: str) -> JSON:
+        made = running(name, "", owner=("Job", "j"))
+        made["spec"]["volumes"] = [{"name": "v", "ephemeral": {}}]
+        return made
+
+    owner = {"kind": "Pod", "name": "a", "uid": "uid-a", "controller": True}
+    storage = [
+        {
+            "kind": "StorageClass",
+            "metadata": {"name": "late"},
+            "volumeBindingMode": "WaitForFirstConsumer",
+        },
+        {
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": "a-v", "namespace": "default", "ownerReferences": [owner]},
+            "spec": {"storageClassName": "late"},
+        },
+    ]
+    pods = [pod("b"), pod("a")]
+    before, after = (
+        side([each], pods, storage=storage) for each in (node_json("n"), node_json("n", taint("x")))
+    )
+
+    assert [change.pods for change in compared(before, after).workloads] == [1]
 
 
 def test_progress_is_told_in_pods() -> None:
@@ -189,11 +262,11 @@ def test_progress_is_told_in_pods() -> None:
     assert sum(done) == 3
 
 
-def passing(of: comparing.Side) -> set[str]:
-    """The nodes that pass for the only pod of a cluster, as a filter call says."""
-    (member,) = of.members.values()
+def passing(of: comparing.Side, name: str) -> set[str]:
+    """The nodes that pass for a pod, as a filter call says."""
+    pod = of.members[Ref("Pod", "default", name)].pod
     nodes = list(of.snapshot.nodes.values())
-    result = filtered(of.profile_of(member.pod), member.pod, nodes, of.snapshot)
+    result = filtered(of.profile_of(pod), pod, nodes, of.snapshot)
     return {
         node.name
         for node, status in zip(nodes, result.statuses(), strict=True)
@@ -201,16 +274,28 @@ def passing(of: comparing.Side) -> set[str]:
     }
 
 
-@given(core.nodes(), core.nodes(), core.pod_parts(), st.sampled_from(["", *core.NAMES]))
-def test_the_difference_is_that_of_two_filter_calls(
-    before: list[JSON], after: list[JSON], parts: Any, node: str
-) -> None:
-    rest = {name: part for name, part in parts.items() if name != "tolerations"}
-    pod = running("p", node, *parts["tolerations"], owner=("Job", "j"), **rest)
-    old, new = side(before, [pod]), side(after, [pod])
-    found = compared(old, new)
-    was, now = passing(old), passing(new)
+def made(name: str, node: str, parts: Any) -> JSON:
+    rest = {key: part for key, part in parts.items() if key != "tolerations"}
+    return running(name, node, *parts["tolerations"], owner=("Job", "j"), **rest)
 
-    assert {name for change in found.workloads for name in change.opened} == now - was
-    assert {name for change in found.workloads for name in change.closed} == was - now
-    assert found.stranded == (node in was - now)
+
+@given(
+    core.nodes(),
+    core.nodes(),
+    st.lists(core.pod_parts(), min_size=2, max_size=2),
+    st.lists(st.sampled_from(["", *core.NAMES]), min_size=2, max_size=2),
+)
+def test_the_difference_is_that_of_two_filter_calls(
+    before: list[JSON], after: list[JSON], parts: list[Any], nodes: list[str]
+) -> None:
+    pods = [made(f"p{i}", nodes[i], parts[i]) for i in range(2)]
+    old, new = side(before, pods), side(after, pods)
+    found = compared(old, new)
+    was = [passing(old, f"p{i}") for i in range(2)]
+    now = [passing(new, f"p{i}") for i in range(2)]
+    changed = {(frozenset(now[i] - was[i]), frozenset(was[i] - now[i])) for i in range(2)} - {
+        (frozenset(), frozenset())
+    }
+
+    assert changed <= {(frozenset(c.opened), frozenset(c.closed)) for c in found.workloads}
+    assert found.stranded == sum(nodes[i] in was[i] - now[i] for i in range(2))
