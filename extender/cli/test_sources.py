@@ -18,7 +18,7 @@ from extender.errors import CaseError, ConfigError, ManifestError
 from extender.framework import volumes
 from extender.framework.snapshot import Snapshot
 from extender.model.core_v1 import Pod
-from extender.review.cases import judging, reading
+from extender.review.cases import reading
 from extender.review.cases.schema import Case, PodSource, Source
 from extender.review.explain import templates
 from extender.review.explain.inquiry import Inquiry
@@ -68,7 +68,6 @@ class CaseSources:
             profiles.of(subject.pod),
             profiles.settings,
             self._snapshot(case, document, subject.pod),
-            bounds=judging.bounds_of(case),
         )
 
     def _snapshot(self, case: Case, document: Document, pod: Pod) -> Snapshot:

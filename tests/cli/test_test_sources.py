@@ -62,7 +62,7 @@ def test_a_pod_is_found(tmp_path: Path, pod: Any, kind: str) -> None:
         ("two.yaml", "two.yaml has pod/a, deployment/b: choose one, with `pod: {file: FILE,"),
         ({"file": "two.yaml", "name": "c"}, "two.yaml has no c, only pod/a, deployment/b"),
         ("none.yaml", "none.yaml has no pod and no workload; supported kinds: Pod, "),
-        ("bad.yaml", "bad.yaml: Pod 'x': Expected `object | null`, got `int` - at `$.spec`"),
+        ("bad.yaml", "bad.yaml: Pod 'x': "),
     ],
 )
 def test_a_pod_is_not_found(tmp_path: Path, pod: Any, says: str) -> None:

@@ -4,16 +4,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from msgspec.structs import replace
+
 from extender.framework.interface import Code
+from extender.framework.runner import Runner
 from extender.review.cases.schema import Case, Expected
 from extender.review.explain import nearness
 from extender.review.explain.explaining import explain
-from extender.review.explain.inquiry import Bounds, Inquiry
-from extender.review.explain.schema import Explanation, Fix, Verdict
+from extender.review.explain.inquiry import Inquiry, no_clock
+from extender.review.explain.schema import Fix, Verdict
 
 MAX_MISMATCHES: Final = 20
-# Who asks for no fix need not wait until one is found.
-WITHOUT_FIX: Final = Bounds(fixes=0)
 PASSES: Final = "passes"
 
 
@@ -40,20 +41,41 @@ class Verdicts:
         return not self.mismatches
 
 
-def bounds_of(case: Case) -> Bounds:
-    """What an explanation must contain to judge a case."""
-    return WITHOUT_FIX if case.expected.fix is None else Bounds()
-
-
 def judge(case: Case, inquiry: Inquiry) -> Verdicts:
-    """Judge the pod as `leeway explain` does, and compare."""
-    explanation = explain(inquiry)
-    found = tuple(_mismatches(f"{case.path}.expect", case.expected, explanation))
-    return Verdicts(found[:MAX_MISMATCHES], len(found[MAX_MISMATCHES:]))
+    """Judge the pod on every node, and compare."""
+    verdicts = verdicts_on(inquiry)
+    found = [*_mismatches(f"{case.path}.expect", case.expected, verdicts)]
+    wanted = case.expected.fix
+    if wanted is not None:
+        # Who asks for no fix need not wait until one is found.
+        told = _fix_in_words(explain(inquiry).fix)
+        if wanted not in told:
+            passes = any(map(_passes, verdicts.values()))
+            said = told or ("none: a node passes" if passes else "none")
+            found.append(Mismatch(f"{case.path}.expect.fix", "", wanted, said))
+    return Verdicts(tuple(found[:MAX_MISMATCHES]), len(found[MAX_MISMATCHES:]))
 
 
-def _mismatches(path: str, expected: Expected, explanation: Explanation) -> Iterator[Mismatch]:
-    verdicts = {each.node: each for each in explanation.verdicts}
+def verdicts_on(inquiry: Inquiry) -> dict[str, Verdict]:
+    """What /filter and /prioritize would say: a verdict on every node, and scores of those open."""
+    profile, pod, snapshot = inquiry.profile, inquiry.pod, inquiry.snapshot
+    runner, table = Runner(clock=no_clock), snapshot.table
+    names = list(snapshot.nodes)
+    result = runner.filter(profile, pod, snapshot, table, table.find(names))
+    found = {
+        name: Verdict(name, status.code.value, status.plugin, ", ".join(status.reasons))
+        for name, status in zip(names, result.statuses(), strict=True)
+    }
+    passing = [name for name, verdict in found.items() if _passes(verdict)]
+    scored = runner.score(profile, pod, snapshot, table, table.find(passing))
+    for name, score in zip(passing, scored.scores(), strict=True):
+        found[name] = replace(found[name], score=score)
+    return found
+
+
+def _mismatches(
+    path: str, expected: Expected, verdicts: Mapping[str, Verdict]
+) -> Iterator[Mismatch]:
     if expected.passes is not None:
         yield from _passing(f"{path}.passes", expected.passes, verdicts)
     for node, reason in expected.refused.items():
@@ -68,11 +90,6 @@ def _mismatches(path: str, expected: Expected, explanation: Explanation) -> Iter
             if verdict is not None and verdict.score is not None:
                 said = f"score {verdict.score}"
             yield Mismatch(f"{path}.scores.{node}", node, f"score {score}", said)
-    if expected.fix is not None and expected.fix not in _fix_in_words(explanation.fix):
-        told = _fix_in_words(explanation.fix)
-        if not told:
-            told = "none: a node passes" if explanation.passing else "none"
-        yield Mismatch(f"{path}.fix", "", expected.fix, told)
 
 
 def _passing(

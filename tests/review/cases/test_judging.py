@@ -7,6 +7,7 @@ import pytest
 from extender.review.cases import judging
 from extender.review.cases.judging import MAX_MISMATCHES, Mismatch
 from extender.review.cases.schema import Case, Expected, PodSource
+from extender.review.explain.explaining import explain
 from tests.builders import a_pod, node_json, preferred, requirement, taint, toleration
 from tests.review.explain.asking import an_inquiry
 
@@ -21,9 +22,7 @@ def a_case(**expected: Any) -> Case:
 
 def mismatches(threshold: str = "900", **expected: Any) -> list[Mismatch]:
     case = a_case(**expected)
-    inquiry = an_inquiry(
-        a_pod(toleration("sla", "Gt", threshold)), *NODES, bounds=judging.bounds_of(case)
-    )
+    inquiry = an_inquiry(a_pod(toleration("sla", "Gt", threshold)), *NODES)
     return list(judging.judge(case, inquiry).mismatches)
 
 
@@ -135,6 +134,10 @@ def test_only_the_first_of_many_mismatches_are_kept() -> None:
     assert not verdicts.holds
 
 
-def test_a_fix_is_looked_for_only_if_one_is_expected() -> None:
-    assert judging.bounds_of(a_case(passes=())).fixes == 0
-    assert judging.bounds_of(a_case(fix="x")).fixes > 0
+def test_the_verdicts_are_those_of_explain() -> None:
+    nodes = [*NODES, node_json("soft", taint("x", "", "PreferNoSchedule")), node_json("open")]
+    inquiry = an_inquiry(a_pod(toleration("sla", "Gt", "900")), *nodes)
+    told = {verdict.node: verdict for verdict in explain(inquiry).verdicts}
+
+    assert judging.verdicts_on(inquiry) == told
+    assert {verdict.score for verdict in told.values()} == {10, 0, None}
