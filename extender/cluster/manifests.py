@@ -53,13 +53,12 @@ def fill(cache: ClusterCache, found: Iterable[tuple[str, str, Object]]) -> None:
 
 def objects(path: str | Path) -> Iterator[tuple[str, str, Object]]:
     """Kind, key and object of everything in a file or folder that a cluster is made of."""
-    for file in files(Path(path)):
-        for document in _documents_of(file):
-            yield from objects_in(file, document)
+    for file, kind, item in items(path, KINDS):
+        yield kind, *decoded_for_cache(file, kind, item)
 
 
 def objects_in(file: Path, document: Plain) -> Iterator[tuple[str, str, Object]]:
-    """The same for one document of a file."""
+    """The same for a document that is a part of a file."""
     for kind, item in _items(file, document, KINDS):
         yield kind, *decoded_for_cache(file, kind, _placed(kind, item))
 
