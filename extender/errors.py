@@ -82,6 +82,14 @@ class NotFoundError(LeewayError):
     """The pod or node that a person asked about does not exist."""
 
 
+class CaseError(LeewayError):
+    """A case of `leeway test` that cannot be judged, and the field that is the reason."""
+
+    def __init__(self, path: str, what: str) -> None:
+        super().__init__(what)
+        self.path = path
+
+
 class ManifestError(LeewayError):
     """A manifest that cannot be read; the message names the file and the object."""
 

@@ -58,6 +58,7 @@ PAGES = [
     *sorted(ROOT.glob("*.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
     ROOT / "bench/README.md",
+    ROOT / "deploy/examples/stories/README.md",
 ]
 DECISIONS = sorted((ROOT / "docs/adr").glob("*.md"))
 SECTIONS = ["Context", "Decision", "Consequences"]
@@ -303,7 +304,7 @@ def test_every_command_has_its_row_in_the_order_of_the_help() -> None:
     assert list(table(ROOT / "docs/commands.md", "The table")) == list(commands(cli.parser()))
 
 
-@pytest.mark.parametrize("command", ["doctor", "scan"])
+@pytest.mark.parametrize("command", ["diff", "doctor", "scan", "test"])
 def test_every_flag_of_a_command_has_its_row(command: str) -> None:
     (commands,) = (a for a in cli.parser()._actions if isinstance(a, argparse._SubParsersAction))
     rows = table(ROOT / f"docs/{command}.md", "Flags")
@@ -459,7 +460,7 @@ def test_the_compiled_pod_of_the_documentation_is_real() -> None:
     pod, waiting, bound = shown[:3]
     settings, compile_settings, taints = Settings(), CompileSettings(), TaintUniverse()
     for value in ("800", "950", "990"):
-        taint = {"key": "example.com/sla", "value": value, "effect": "NoExecute"}
+        taint = {"key": "node.kubernetes.io/sla", "value": value, "effect": "NoExecute"}
         taints.put(f"node-{value}", msgspec.convert({"spec": {"taints": [taint]}}, Node))
     created = Mutator(settings, compile_settings).created(live(pod), taints)
     added = [operation["value"] for operation in created.operations if "value" in operation]

@@ -15,6 +15,8 @@ SUMMARIES: Final[Mapping[str, str]] = {
     "controller": "write extended rules as plain tolerations",
     "explain": "say why a pod is Pending, and what would help",
     "validate": "check the rules of manifests",
+    "test": "run rules as unit tests",
+    "diff": "show whose verdicts change, before you change something",
     "scan": "show who uses which rule, and what does not fit",
     "doctor": "find what is wrong with an installation",
     "certs": "make a certificate for the admission webhooks",

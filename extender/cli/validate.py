@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from extender.cli import escapes, flags, manual, sources
+from extender.cli import escapes, flags, github, manual, sources
 from extender.cli.manual import Page
 from extender.cluster import manifests as files
 from extender.cluster.manifests import Skipped
@@ -174,14 +174,14 @@ def _as_yaml(outcome: Outcome) -> Iterator[str]:
 def _as_github(outcome: Outcome) -> Iterator[str]:
     """Workflow commands, which GitHub shows on the lines of a change."""
     for file, remark in outcome.remarks:
-        properties = {"file": file, "line": remark.line, "title": f"{remark.kind} {remark.name}"}
-        given = ",".join(
-            f"{name}={_property(str(value))}"
-            for name, value in properties.items()
-            if value is not None
+        yield github.command(
+            remark.severity,
+            f"{remark.field}: {remark.message}",
+            file=file,
+            line=remark.line,
+            title=f"{remark.kind} {remark.name}",
         )
-        yield f"::{remark.severity} {given}::{_data(f'{remark.field}: {remark.message}')}"
-    yield from (f"::error::{_data(sentence)}" for sentence in outcome.unreadable)
+    yield from (github.command("error", sentence) for sentence in outcome.unreadable)
 
 
 _FORMATS: Final[dict[str, Callable[[Outcome], Iterator[str]]]] = {
@@ -190,14 +190,6 @@ _FORMATS: Final[dict[str, Callable[[Outcome], Iterator[str]]]] = {
     "yaml": _as_yaml,
     "github": _as_github,
 }
-
-
-def _data(text: str) -> str:
-    return escapes.lines(text, indent="").replace("%", "%25").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _summary(outcome: Outcome) -> str:

@@ -98,15 +98,30 @@ class Skipped:
 
 def load(paths: Iterable[str | Path], cache: ClusterCache, tell: Tell = log.warning) -> None:
     """Load the objects of the files into an empty cache; other kinds are ignored."""
+    fill(cache, (found for path in paths for found in objects(path, tell)))
+
+
+def fill(cache: ClusterCache, found: Iterable[tuple[str, str, Object]]) -> None:
+    """Put objects, each with its kind and key, into an empty cache."""
     stores = dict(zip(KINDS, (store for _, store in cache.stores()), strict=True))
     seen: set[tuple[str, str]] = set()
-    for path in paths:
-        for file, kind, item in items(path, KINDS, tell):
-            key, obj = decoded_for_cache(file, kind, item)
-            if (kind, key) in seen:
-                raise ManifestError(f"{kind} {key!r} is defined twice: remove one")
-            seen.add((kind, key))
-            stores[kind].put(key, obj)
+    for kind, key, obj in found:
+        if (kind, key) in seen:
+            raise ManifestError(f"{kind} {key!r} is defined twice: remove one")
+        seen.add((kind, key))
+        stores[kind].put(key, obj)
+
+
+def objects(path: str | Path, tell: Tell = log.warning) -> Iterator[tuple[str, str, Object]]:
+    """Kind, key and object of everything in a file or folder that a cluster is made of."""
+    for file, kind, item in items(path, KINDS, tell):
+        yield kind, *decoded_for_cache(file, kind, item)
+
+
+def objects_in(file: Path, document: Plain) -> Iterator[tuple[str, str, Object]]:
+    """The same for a document that is a part of a file."""
+    for kind, item in _items(file, document, KINDS):
+        yield kind, *decoded_for_cache(file, kind, _placed(kind, item))
 
 
 def items(

@@ -71,6 +71,7 @@ def _compile_document(settings: CompileSettings) -> Plain:
 
 
 def taint_text(taint: Taint) -> str:
+    """A taint as kubectl writes it."""
     value = f"={taint.value}" if taint.value else ""
     return f"{taint.key}{value}:{taint.effect}"
 
