@@ -3,13 +3,15 @@
 import argparse
 import asyncio
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from extender import plugins
-from extender.cli import explain_output, flags, manual, output, sources
+from extender.cli import explain_output, explain_owners, flags, manual, output, sources
 from extender.cli.manual import Page
 from extender.cli.tables import Screen
 from extender.cluster import list_once, manifests
@@ -20,7 +22,7 @@ from extender.errors import ConfigError, NotFoundError
 from extender.framework import volumes
 from extender.framework.snapshot import Snapshot
 from extender.model.core_v1 import Pod
-from extender.review.explain import nearness, templates
+from extender.review.explain import nearness, owners, templates
 from extender.review.explain.explaining import explain
 from extender.review.explain.inquiry import Inquiry
 from extender.review.explain.schema import Explanation
@@ -148,7 +150,9 @@ def _subject(arguments: argparse.Namespace, config: Config, server: ApiServer | 
         raise _no_cluster()
     body = asyncio.run(list_once.pod(server, namespace, name))
     origin = f"pod {namespace}/{name}"
-    return next(templates.subjects(origin, {"kind": "Pod", **msgspec.json.decode(body)}))
+    subject = next(templates.subjects(origin, {"kind": "Pod", **msgspec.json.decode(body)}))
+    living = replace(subject, is_living=True)
+    return owners.found(living, partial(explain_owners.in_cluster, server))
 
 
 def _in_file(file: str, namespace: str) -> Iterator[Subject]:
@@ -188,7 +192,8 @@ def _in_cluster_files(paths: Sequence[str], namespace: str, name: str) -> Subjec
                 if each.kind != "Pod" or meta is None or meta.namespace != namespace:
                     continue
                 if meta.name == name:
-                    return each
+                    living = replace(each, is_living=True)
+                    return owners.found(living, partial(explain_owners.in_files, paths))
                 names.append(meta.name)
     meant = nearness.spelling(name, names)
     hint = f"; did you mean {meant}?" if meant else ""

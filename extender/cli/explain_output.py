@@ -7,21 +7,23 @@ from extender.cli import escapes, tables
 from extender.cli.tables import Cell, Colour, Row, Screen
 from extender.match import operators
 from extender.review.explain.edits import text_of
-from extender.review.explain.judgement import nearness_of
 from extender.review.explain.schema import (
     PASSES,
     ClaimCheck,
     Compilation,
     Derivation,
+    Domain,
     Explanation,
     Fix,
     Group,
     SpreadCheck,
     TaintCheck,
     TermCheck,
+    Threshold,
     TolerationCheck,
     Verdict,
 )
+from extender.review.explain.search import nearness_of
 from extender.review.explain.words import counted
 
 _WORDS: Final[dict[str, tuple[str, Colour]]] = {
@@ -40,15 +42,19 @@ MAX_NAMES: Final = 3
 MAX_PASSING: Final = 10
 MAX_FIXES: Final = 5
 MAX_LEFT_OUT: Final = 5
+MAX_DOMAINS: Final = 10
+_CELLS: Final = 20  # of a bar
 _INDENT: Final = "  "
 
 
 def render(explanation: Explanation, on: Screen, *, every: bool = False) -> str:
     """The page of a pod; with `every`, a line for every node."""
-    sections = [_head(explanation, on)]
+    sections = [*_gates(explanation, on), _head(explanation, on)]
     if explanation.verdicts:
-        sections.append(_verdicts(explanation, on, every=every))
+        table = _verdicts if every else _reasons
+        sections.append(table(explanation, on))
     sections.append(tables.paragraph(explanation.message, on))
+    sections += _thresholds(explanation, on)
     if explanation.compilation:
         sections.append(_compilation(explanation.compilation, explanation.nodes, on))
     if every or not explanation.passing:
@@ -71,27 +77,111 @@ def pod_name(explanation: Explanation) -> str:
     return f"{pod.kind} {name}"
 
 
+def _gates(explanation: Explanation, on: Screen) -> Iterator[str]:
+    """What is off and decides, before everything else."""
+    if explanation.gates:
+        yield "".join(on.paint(line, "yellow") + "\n" for line in gate_lines(explanation))
+
+
+def gate_lines(explanation: Explanation) -> Iterator[str]:
+    """One line for each feature gate that is off and decides."""
+    for check in explanation.gates:
+        yield (
+            f"Feature gate {check.gate} is off, and it decides: with it, the pod would pass on"
+            f" {check.passing} of {counted(explanation.nodes, 'node')}"
+        )
+
+
 def _head(explanation: Explanation, on: Screen) -> str:
     colour: Colour = "green" if explanation.passing else "red"
-    state = f"passes on {explanation.passing} of {counted(explanation.nodes, 'node')}"
     who = escapes.line(f"{pod_name(explanation)} ({explanation.pod.scheduler_name})")
-    return f"{on.paint(who, 'bold')} {on.paint(state, colour)}\n"
+    head = f"{on.paint(who, 'bold')} {on.paint(passes_on(explanation), colour)}\n"
+    return head + "".join(tables.paragraph(line, on) for line in context_lines(explanation))
 
 
-def _verdicts(explanation: Explanation, on: Screen, *, every: bool) -> str:
+def passes_on(explanation: Explanation) -> str:
+    """How many nodes pass."""
+    return f"passes on {explanation.passing} of {counted(explanation.nodes, 'node')}"
+
+
+def context_lines(explanation: Explanation) -> Iterator[str]:
+    """What else is known of the pod: kube-scheduler's own words, and what pins it."""
+    attempt, pin = explanation.attempt, explanation.pin
+    if attempt is not None:
+        yield f"kube-scheduler's last attempt ({attempt.reason or 'no reason'}): {attempt.message}"
+    if pin is not None:
+        where = f"to {', '.join(pin.nodes)}" if pin.nodes else "to no node of this cluster"
+        yield f"pinned {where} by {' and '.join(pin.by)}"
+
+
+def _reasons(explanation: Explanation, on: Screen) -> str:
+    """A line with a count and a bar for what passes, and for each reason."""
     passing = [each for each in explanation.verdicts if each.code == PASSES]
-    scored = bool(passing)
-    shown = explanation.verdicts if every else passing[:MAX_PASSING]
-    rows = [_row(each, scored=scored) for each in shown]
-    if not every:
-        if len(passing) > MAX_PASSING:
-            more = f"and {len(passing) - MAX_PASSING} more"
-            rows.append([Cell(more, "dim"), verdict_cell(PASSES), "", "", ""])
-        rows += [_group_row(group, scored=scored) for group in explanation.groups]
+    rows: list[Row] = []
+    if explanation.passing:
+        bar = Cell(bar_of(explanation.passing, explanation.nodes), "green")
+        names = passing_names(explanation, passing)
+        rows.append([_count(explanation.passing), bar, verdict_cell(PASSES), "-", "-", names])
+    for group in explanation.groups:
+        bar = Cell(bar_of(group.count, explanation.nodes), "red")
+        verdict = verdict_cell(group.code)
+        names = group_names(group)
+        rows.append([_count(group.count), bar, verdict, group.plugin, group.reason, names])
+    return tables.render(("COUNT", "", "VERDICT", "PLUGIN", "REASON", "NODES"), rows, on)
+
+
+def _count(number: int) -> str:
+    return str(number).rjust(len("COUNT"))
+
+
+def bar_of(count: int, total: int) -> str:
+    """A bar for a part of the nodes; a few of many are still seen."""
+    return "#" * max(1, round(_CELLS * count / max(total, 1)))
+
+
+def passing_names(explanation: Explanation, passing: Sequence[Verdict]) -> str:
+    """The nodes that pass, the best first, with their scores if those differ."""
+    scored = len({each.score for each in passing}) > 1
+    shown = [f"{each.node} ({each.score})" if scored else each.node for each in passing]
+    names = ", ".join(shown[:MAX_PASSING])
+    more = explanation.passing - MAX_PASSING
+    return f"{names} and {more} more" if more > 0 else names
+
+
+def group_names(group: Group) -> str:
+    """Some nodes of a group."""
+    names = ", ".join(group.nodes[:MAX_NAMES])
+    more = group.count - MAX_NAMES
+    return f"{names} and {more} more" if more > 0 else names
+
+
+def _verdicts(explanation: Explanation, on: Screen) -> str:
+    """A line for every node."""
+    scored = bool(explanation.passing)
+    rows = [_row(each, scored=scored) for each in explanation.verdicts]
     header = ["NODE", "VERDICT", "SCORE", "PLUGIN", "REASON"]
     if not scored:
         del header[2]
     return tables.render(header, rows, on)
+
+
+def _thresholds(explanation: Explanation, on: Screen) -> Iterator[str]:
+    """For each rule with a bound, how many nodes pass at which bound."""
+    if explanation.thresholds:
+        rows: list[Row] = [
+            [f"{each.key} {each.operator}".lstrip(), steps_of(each)]
+            for each in explanation.thresholds
+        ]
+        title = on.paint("Nodes that pass, by bound", "bold")
+        yield f"{title}\n" + tables.render((), rows, on, indent=_INDENT)
+
+
+def steps_of(threshold: Threshold) -> str:
+    """The bounds of a rule, each with the number of nodes that pass."""
+    return ", ".join(
+        f"{each.value}{' (now)' if each.is_current else ''}: {each.passing}"
+        for each in threshold.steps
+    )
 
 
 def _row(verdict: Verdict, *, scored: bool) -> Row:
@@ -101,13 +191,6 @@ def _row(verdict: Verdict, *, scored: bool) -> Row:
     if not scored:
         del cells[2]
     return cells
-
-
-def _group_row(group: Group, *, scored: bool) -> Row:
-    names = ", ".join(group.nodes[:MAX_NAMES])
-    if group.count > MAX_NAMES:
-        names += f" and {group.count - MAX_NAMES} more"
-    return _row(Verdict(names, group.code, group.plugin, group.reason), scored=scored)
 
 
 def _compilation(compilation: Compilation, nodes: int, on: Screen) -> str:
@@ -172,8 +255,18 @@ def render_fix(fix: Fix, on: Screen, *, title: str) -> str:
     if commands:
         text += "\n" + "".join(_code(command, on) for command in commands)
     if fix.patch:
-        text += "\n" + "".join(_code(line, on) for line in text_of(fix.patch).splitlines())
+        text += "\n" + tables.paragraph(patch_title(fix), on, indent=_INDENT)
+        text += "".join(_code(line, on) for line in text_of(fix.patch).splitlines())
     return text
+
+
+def patch_title(fix: Fix) -> str:
+    """Whose patch it is, and how it gets there."""
+    target = fix.target
+    if target is None:
+        return "Patch"
+    name = f"{target.namespace}/{target.name}" if target.namespace else target.name
+    return f"Patch for {target.kind} {name}" + (f": {fix.how}" if fix.how else "")
 
 
 def _code(line: str, on: Screen) -> str:
@@ -189,7 +282,8 @@ def render_notes(notes: Sequence[str], on: Screen) -> Iterator[str]:
 
 def render_node(explanation: Explanation, derived: Derivation, on: Screen) -> str:
     """The page of one node: how the verdict on it comes about."""
-    sections = [_node_head(explanation, derived, on), _plugins(derived, on)]
+    sections = [*_gates(explanation, on), _node_head(explanation, derived, on)]
+    sections.append(_plugins(derived, on))
     if derived.cordon is not None and derived.cordon not in derived.taints:
         words = "The node is cordoned, as by the taint"
         sections.append(_taint(derived.cordon, on, words))
@@ -209,7 +303,10 @@ def _node_head(explanation: Explanation, derived: Derivation, on: Screen) -> str
     cell = verdict_cell(derived.code)
     by = f" by {derived.plugin}" if derived.plugin else ""
     head = f"{on.paint(escapes.line(who), 'bold')}: {on.paint(cell.text + by, cell.colour)}\n"
-    return head + (tables.paragraph(derived.reason, on) if derived.reason else "")
+    lines = [derived.reason] if derived.reason else []
+    return head + "".join(
+        tables.paragraph(line, on) for line in [*lines, *context_lines(explanation)]
+    )
 
 
 def _plugins(derived: Derivation, on: Screen) -> str:
@@ -298,15 +395,27 @@ def _spread(check: SpreadCheck, on: Screen) -> str:
     facts += f", minDomains {check.min_domains}" if check.min_domains > 1 else ""
     text = _title(facts, on, good=check.matches)
     rows: list[Row] = []
-    for each in check.domains:
+    shown = domains_of(check)
+    for each in shown:
         here = each.name == check.domain
         name = Cell(each.name, "bold" if here else "")
         rows.append([name, str(each.nodes), str(each.pods), "this node's" if here else ""])
-    if check.omitted:
-        rows.append([f"and {check.omitted} more", "", "", ""])
+    more = len(check.domains) + check.omitted - len(shown)
+    if more:
+        rows.append([f"and {more} more", "", "", ""])
     if rows:
         text += tables.render(("DOMAIN", "NODES", "PODS", ""), rows, on, indent=_INDENT)
     return text + tables.paragraph(check.why, on, indent=_INDENT)
+
+
+def domains_of(check: SpreadCheck) -> list[Domain]:
+    """The node's own domain, those with the most pods and those with the fewest."""
+    domains = check.domains
+    if len(domains) <= MAX_DOMAINS:
+        return list(domains)
+    half = MAX_DOMAINS // 2
+    own = [each for each in domains[half:-half] if each.name == check.domain]
+    return [*domains[:half], *own, *domains[-half:]]
 
 
 def passes(derived: Derivation) -> bool:

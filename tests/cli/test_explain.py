@@ -23,6 +23,8 @@ EXAMPLE = (
     str(ROOT / "deploy/examples/cluster.yaml"),
 )
 WEB = ("-f", PODS, "web", "--cluster", CLUSTER)
+ADVICE = ("--cluster", str(GOLDEN / "advice.yaml"))
+GATE = "TaintTolerationComparisonOperators=false"
 COMPILED = ROOT / "tests/golden/compile"
 
 
@@ -45,6 +47,14 @@ def explained(*arguments: str) -> process.Ended:
         ("anything", 0, ("-f", PODS, "anything", "--cluster", CLUSTER)),
         ("anything-on-c-1", 0, ("-f", PODS, "anything", "--cluster", CLUSTER, "--node", "c-1")),
         ("pending", 1, ("-n", "shop", "pending", "--cluster", CLUSTER)),
+        ("advice-unquoted", 1, ("-n", "batch", "unquoted", *ADVICE)),
+        ("advice-newest", 1, ("-n", "batch", "newest", *ADVICE)),
+        ("advice-system-tolerations", 1, ("-n", "batch", "plain", *ADVICE)),
+        ("advice-pinned", 1, ("-n", "batch", "pinned", *ADVICE)),
+        ("advice-in-place", 1, ("-n", "batch", "report-7d4b9c-x2x", *ADVICE)),
+        ("advice-new-pod", 1, ("-n", "batch", "fixed-7d4b9c-x2x", *ADVICE)),
+        ("advice-last-attempt", 0, ("-n", "batch", "hungry", *ADVICE)),
+        ("advice-gate", 1, ("-n", "batch", "hungry", *ADVICE, "--feature-gates", GATE)),
     ],
 )
 def test_what_is_printed(golden: str, code: int, arguments: tuple[str, ...]) -> None:
@@ -167,8 +177,7 @@ def test_gates_and_the_configuration_count(tmp_path: Path) -> None:
         "profiles: [{schedulerName: another}]\n",
         encoding="utf-8",
     )
-    gate = "TaintTolerationComparisonOperators=false"
-    off = explained(*EXAMPLE, "--feature-gates", gate, "--node", "spot-gold")
+    off = explained(*EXAMPLE, "--feature-gates", GATE, "--node", "spot-gold")
     foreign = explained(*EXAMPLE, "--config", str(file))
 
     assert "feature gate TaintTolerationComparisonOperators is off" in off.out

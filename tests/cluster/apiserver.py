@@ -307,6 +307,9 @@ class ScriptedServer:
         app = web.Application()
         for path, resource in (PATHS | WORKLOADS).items():
             app.router.add_get(path, self._handler(resource))
+        for path, resource in WORKLOADS.items():
+            place = path.replace("/v1/", "/v1/namespaces/{namespace}/")
+            app.router.add_get(f"{place}/{{name}}", functools.partial(self._workload, resource))
         app.router.add_get("/version", self._tell_version)
         app.router.add_get("/api/v1/namespaces/{namespace}/configmaps/{name}", self._config_map)
         app.router.add_get("/api/v1/namespaces/{namespace}/pods/{name}", self._pod)
@@ -362,6 +365,11 @@ class ScriptedServer:
         if key not in self.config_maps:
             return _status(404, f"configmaps {key} not found")
         return web.json_response({"kind": "ConfigMap", "data": self.config_maps[key]})
+
+    async def _workload(self, resource: str, request: web.Request) -> web.Response:
+        key = key_of(request.match_info["name"], request.match_info["namespace"])
+        found = self.objects[resource].get(key)
+        return _status(404, f"{key} not found") if found is None else web.json_response(found)
 
     async def _pod(self, request: web.Request) -> web.Response:
         key = key_of(request.match_info["name"], request.match_info["namespace"])

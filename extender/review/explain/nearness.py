@@ -1,12 +1,12 @@
 """The nearest value that matches, and the word that was probably meant."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from semver import Version
 
-from extender.match import integers
+from extender.match import integers, versions
 from extender.match.operators import AnyComparison, Relation
 from extender.review.explain.words import quoted, version_problem
 
@@ -58,12 +58,28 @@ def canonical(text: str) -> str | None:
 def distance(comparison: AnyComparison, old: str, new: str) -> float:
     """The size of a change of a bound, from 0 to 1."""
     if comparison.kind == "semver":
-        same = old.partition("-")[0].removeprefix("v") == new.partition("-")[0]
-        return 0.1 if same else 0.5
+        return _version_distance(versions.parse(old), versions.parse(new))
     before, after = integers.signed(old), integers.signed(new)
     if before is None or after is None:
         return 1.0
     return min(1.0, abs(before - after) / max(abs(before), abs(after), 1))
+
+
+def _version_distance(before: Version | None, after: Version | None) -> float:
+    """Another major version is farther than any minor version, and so on."""
+    if before is None or after is None:
+        return 1.0
+    parts = zip(
+        (before.major, before.minor, before.patch),
+        (after.major, after.minor, after.patch),
+        (0.7, 0.4, 0.15),  # where a change of this part begins
+        strict=True,
+    )
+    for old, new, least in parts:
+        if old != new:
+            gap = abs(old - new)
+            return least + 0.2 * gap / (gap + 1)
+    return 0.1
 
 
 def because(comparison: AnyComparison, value: str, actual: str) -> str:
@@ -88,10 +104,31 @@ def spelling(word: str, choices: Iterable[str]) -> str | None:
         for each in others:
             if plain(each) == plain(word):
                 return each
-    lowered = {each.casefold(): each for each in others}
+    return _close_name(word, others) or _close(word, {each: each for each in others})
+
+
+def _close_name(word: str, others: Iterable[str]) -> str | None:
+    """Among keys with the same prefix only names are compared: a long prefix looks alike."""
+    prefix, slash, name = word.rpartition("/")
+    if not slash:
+        return None
+    start = prefix + slash
+    return _close(
+        name, {each.removeprefix(start): each for each in others if each.startswith(start)}
+    )
+
+
+def _close(word: str, choices: Mapping[str, str]) -> str | None:
+    prefix, slash, _ = word.rpartition("/")
+    start = prefix + slash
+    lowered = {
+        written.casefold(): meant
+        for written, meant in choices.items()
+        if not slash or not written.startswith(start)
+    }
     cutoff = _CLOSE if len(word) > _SHORT else _CLOSE_IF_SHORT
-    close = difflib.get_close_matches(word.casefold(), lowered, n=1, cutoff=cutoff)
-    return lowered[close[0]] if close else None
+    found = difflib.get_close_matches(word.casefold(), lowered, n=1, cutoff=cutoff)
+    return lowered[found[0]] if found else None
 
 
 def _name(key: str) -> str:

@@ -35,7 +35,11 @@ def of(inquiry: Inquiry, findings: set[Finding], passing: int) -> Iterator[str]:
         )
     if snapshot.volumes is None and any(volumes.claims_of(pod)):
         yield "claims and volumes are not known here, so VolumeBinding is skipped"
-    if passing:
+    if passing and subject.attempt is not None:
+        yield (
+            "kube-scheduler's own plugins refuse nodes that pass here: its last attempt says why"
+        )
+    elif passing:
         yield (
             "if the pod stays Pending although a node passes here, kube-scheduler's own plugins"
             " refuse, such as NodeResourcesFit: kubectl describe pod has its event"

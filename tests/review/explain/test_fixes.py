@@ -22,7 +22,8 @@ from tests.review.explain.asking import SETTINGS, an_inquiry
 def planned(pod: Pod, *nodes: JSON, additive: bool = False) -> Plan:
     inquiry = an_inquiry(pod, *nodes)
     planner = Planner(inquiry.profile, SETTINGS, inquiry.snapshot, additive)
-    return finished(planner.plan(inquiry.pod, next(iter(inquiry.snapshot.nodes.values()))))
+    node = next(iter(inquiry.snapshot.nodes.values()))
+    return finished(planner.plans(inquiry.pod, node))[0]
 
 
 def test_one_plugin_after_the_other_is_cured() -> None:
@@ -88,7 +89,7 @@ def test_a_plugin_that_nobody_knows_has_no_cure() -> None:
     inquiry = an_inquiry(a_pod(), node_json("n"))
     profile = Profile("test", (Strange(),), ())
     planner = Planner(profile, SETTINGS, inquiry.snapshot)
-    plan = finished(planner.plan(inquiry.pod, inquiry.snapshot.nodes["n"]))
+    (plan,) = finished(planner.plans(inquiry.pod, inquiry.snapshot.nodes["n"]))
 
     assert (plan.changes, plan.advice, plan.complete) == ((), (), False)
 

@@ -202,10 +202,21 @@ def test_the_nearer_value_is_the_nearer_node() -> None:
     cure = TaintCure(SETTINGS)
     pod = a_pod(toleration("sla", "Gt", "950"))
     near, far, none = (
-        cure.distance(a_case(pod, node_json("n", *taints)))
+        cure.estimate(a_case(pod, node_json("n", *taints)))
         for taints in ([taint("sla", "949")], [taint("sla", "10")], [taint("x"), taint("y")])
     )
 
-    assert 0 < near < far < none == 6
-    assert cure.distance(a_case(pod, node_json("n"))) == 0
+    assert near < far < none
+    assert (near.changes, far.changes, none.changes) == (1, 1, 2)
+    assert cure.estimate(a_case(pod, node_json("n"))) == (0, 0.0)
     assert list(cure.proposals(a_case(pod, node_json("n")))) == []
+
+
+def test_what_the_system_added_is_never_changed() -> None:
+    """The prefix of the keys makes them look alike."""
+    given = toleration("node.kubernetes.io/not-ready", "Exists", effect="NoExecute")
+    pod = a_pod(given | {"tolerationSeconds": 300})
+    change = change_of(pod, node_json("n", taint("node.kubernetes.io/sla", "950")))
+
+    assert change.summary == "tolerate node.kubernetes.io/sla=950:NoSchedule"
+    assert change.path == "spec.tolerations[1]"
