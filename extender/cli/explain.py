@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from extender import plugins
-from extender.cli import explain_output, explain_owners, flags, manual, output, sources
+from extender.cli import explain_output, explain_owners, flags, manual, ops_client, output, sources
 from extender.cli.manual import Page
 from extender.cli.tables import Screen
 from extender.cluster import list_once, manifests
@@ -61,6 +61,10 @@ _PAGE: Final = Page(
             "Every rule behind the verdict on one node, for the pods of a Deployment.",
         ),
         (
+            "leeway explain -n batch report --kubeconfig config --extender http://127.0.0.1:8080",
+            "Judge as the Leeway behind a port-forward does.",
+        ),
+        (
             "leeway explain pod.yaml --cluster dump.json -o json | jq .fix.patch",
             "The nearest fix as a patch.",
         ),
@@ -89,6 +93,12 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     flags.add_cluster(parser, "the cluster: files or folders of YAML or JSON manifests")
     flags.add_kubeconfig(parser, "the cluster of this kubeconfig's current context")
     flags.add_rules_to(parser)
+    parser.add_argument(
+        "--extender",
+        metavar="URL",
+        help="judge with the configuration and gates of a running Leeway: http://HOST:PORT of its"
+        " ops listener",
+    )
     output.add_to(parser)
     parser.set_defaults(run=run)
 
@@ -96,7 +106,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 def run(arguments: argparse.Namespace) -> int:
     """Explain one pod."""
     _take_pod_from_paths(arguments)
-    config = flags.effective_config(arguments)
+    config = _config(arguments)
     server = None if config.cluster_files else sources.api_server(config.kubeconfig)
     subject = _subject(arguments, config, server)
     profiles = Profiles(config)
@@ -119,6 +129,19 @@ def run(arguments: argparse.Namespace) -> int:
 
     output.show(msgspec.to_builtins(explanation), arguments.output, text)
     return _exit_code(explanation)
+
+
+def _config(arguments: argparse.Namespace) -> Config:
+    """The configuration of file and flags, or with --extender that of a running Leeway."""
+    own = flags.effective_config(arguments)
+    if arguments.extender is None:
+        return own
+    if arguments.config is not None or vars(arguments)["--feature-gates"] is not None:
+        raise ConfigError(
+            ["--extender judges as the running Leeway does: leave out --config and --feature-gates"]
+        )
+    running = ops_client.configuration(arguments.extender)
+    return replace(running, kubeconfig=own.kubeconfig, cluster_files=own.cluster_files)
 
 
 def _take_pod_from_paths(arguments: argparse.Namespace) -> None:

@@ -73,6 +73,7 @@ class Server:
             registry=metrics.registry,
             callers=callers,
             source=source,
+            config=config,
             explain=self._explain.handle if self._explain else None,
         )
 
