@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,12 +23,14 @@ from extender.errors import ConfigError, NotFoundError
 from extender.framework import volumes
 from extender.framework.snapshot import Snapshot
 from extender.model.core_v1 import Pod
-from extender.review.explain import nearness, owners, templates
+from extender.review.explain import nearness, owners, page, templates
 from extender.review.explain.explaining import explain
 from extender.review.explain.inquiry import Inquiry
 from extender.review.explain.schema import Explanation
 from extender.review.explain.templates import Subject
 from extender.verbs.profiles import Profiles
+
+_HTML: Final = "html"
 
 _PAGE: Final = Page(
     "say why a pod is Pending, and what would help",
@@ -65,6 +68,10 @@ _PAGE: Final = Page(
             "Judge as the Leeway behind a port-forward does.",
         ),
         (
+            "leeway explain pod.yaml --cluster dump.json -o html > why.html",
+            "One page for a ticket, with nothing to load.",
+        ),
+        (
             "leeway explain pod.yaml --cluster dump.json -o json | jq .fix.patch",
             "The nearest fix as a patch.",
         ),
@@ -99,7 +106,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         help="judge with the configuration and gates of a running Leeway: http://HOST:PORT of its"
         " ops listener",
     )
-    output.add_to(parser)
+    output.add_to(parser, _HTML)
     parser.set_defaults(run=run)
 
 
@@ -127,7 +134,11 @@ def run(arguments: argparse.Namespace) -> int:
             return explain_output.render_node(explanation, derived, on)
         return explain_output.render(explanation, on, every=arguments.all)
 
-    output.show(msgspec.to_builtins(explanation), arguments.output, text)
+    if arguments.output == _HTML:
+        sys.stdout.write(page.render(explanation))
+        sys.stdout.flush()
+    else:
+        output.show(msgspec.to_builtins(explanation), arguments.output, text)
     return _exit_code(explanation)
 
 

@@ -5,44 +5,33 @@ from typing import Final
 
 from extender.cli import escapes, tables
 from extender.cli.tables import Cell, Colour, Row, Screen
-from extender.match import operators
+from extender.review.explain import telling
 from extender.review.explain.edits import text_of
 from extender.review.explain.schema import (
     PASSES,
     ClaimCheck,
     Compilation,
     Derivation,
-    Domain,
     Explanation,
     Fix,
-    Group,
     SpreadCheck,
     TaintCheck,
     TermCheck,
-    Threshold,
     TolerationCheck,
     Verdict,
 )
 from extender.review.explain.search import nearness_of
 from extender.review.explain.words import counted
 
-_WORDS: Final[dict[str, tuple[str, Colour]]] = {
-    PASSES: ("passes", "green"),
-    "Skip": ("-", "dim"),
-    "Error": ("error", "red"),
-}
+_COLOURS: Final[dict[str, Colour]] = {PASSES: "green", "Skip": "dim", "Error": "red"}
 _STATES: Final[dict[str, tuple[str, Colour]]] = {
     "current": ("compiled", "green"),
     "behind": ("behind", "yellow"),
     "cut": ("cut", "yellow"),
     "refused": ("refused", "red"),
 }
-_REFUSED: Final[tuple[str, Colour]] = ("refused", "red")
-MAX_NAMES: Final = 3
-MAX_PASSING: Final = 10
 MAX_FIXES: Final = 5
 MAX_LEFT_OUT: Final = 5
-MAX_DOMAINS: Final = 10
 _CELLS: Final = 20  # of a bar
 _INDENT: Final = "  "
 
@@ -67,51 +56,20 @@ def render(explanation: Explanation, on: Screen, *, every: bool = False) -> str:
 
 def verdict_cell(code: str) -> Cell:
     """A verdict in one word."""
-    return Cell(*_WORDS.get(code, _REFUSED))
-
-
-def pod_name(explanation: Explanation) -> str:
-    """Kind and name of the pod or workload."""
-    pod = explanation.pod
-    name = f"{pod.namespace}/{pod.owner or pod.name}"
-    return f"{pod.kind} {name}"
+    return Cell(telling.verdict(code), _COLOURS.get(code, "red"))
 
 
 def _gates(explanation: Explanation, on: Screen) -> Iterator[str]:
     """What is off and decides, before everything else."""
     if explanation.gates:
-        yield "".join(on.paint(line, "yellow") + "\n" for line in gate_lines(explanation))
-
-
-def gate_lines(explanation: Explanation) -> Iterator[str]:
-    """One line for each feature gate that is off and decides."""
-    for check in explanation.gates:
-        yield (
-            f"Feature gate {check.gate} is off, and it decides: with it, the pod would pass on"
-            f" {check.passing} of {counted(explanation.nodes, 'node')}"
-        )
+        yield "".join(on.paint(line, "yellow") + "\n" for line in telling.gate_lines(explanation))
 
 
 def _head(explanation: Explanation, on: Screen) -> str:
     colour: Colour = "green" if explanation.passing else "red"
-    who = escapes.line(f"{pod_name(explanation)} ({explanation.pod.scheduler_name})")
-    head = f"{on.paint(who, 'bold')} {on.paint(passes_on(explanation), colour)}\n"
-    return head + "".join(tables.paragraph(line, on) for line in context_lines(explanation))
-
-
-def passes_on(explanation: Explanation) -> str:
-    """How many nodes pass."""
-    return f"passes on {explanation.passing} of {counted(explanation.nodes, 'node')}"
-
-
-def context_lines(explanation: Explanation) -> Iterator[str]:
-    """What else is known of the pod: kube-scheduler's own words, and what pins it."""
-    attempt, pin = explanation.attempt, explanation.pin
-    if attempt is not None:
-        yield f"kube-scheduler's last attempt ({attempt.reason or 'no reason'}): {attempt.message}"
-    if pin is not None:
-        where = f"to {', '.join(pin.nodes)}" if pin.nodes else "to no node of this cluster"
-        yield f"pinned {where} by {' and '.join(pin.by)}"
+    who = escapes.line(f"{telling.pod_name(explanation)} ({explanation.pod.scheduler_name})")
+    head = f"{on.paint(who, 'bold')} {on.paint(telling.passes_on(explanation), colour)}\n"
+    return head + "".join(tables.paragraph(line, on) for line in telling.context_lines(explanation))
 
 
 def _reasons(explanation: Explanation, on: Screen) -> str:
@@ -120,12 +78,12 @@ def _reasons(explanation: Explanation, on: Screen) -> str:
     rows: list[Row] = []
     if explanation.passing:
         bar = Cell(bar_of(explanation.passing, explanation.nodes), "green")
-        names = passing_names(explanation, passing)
+        names = telling.passing_names(explanation, passing)
         rows.append([_count(explanation.passing), bar, verdict_cell(PASSES), "-", "-", names])
     for group in explanation.groups:
         bar = Cell(bar_of(group.count, explanation.nodes), "red")
         verdict = verdict_cell(group.code)
-        names = group_names(group)
+        names = telling.group_names(group)
         rows.append([_count(group.count), bar, verdict, group.plugin, group.reason, names])
     return tables.render(("COUNT", "", "VERDICT", "PLUGIN", "REASON", "NODES"), rows, on)
 
@@ -137,22 +95,6 @@ def _count(number: int) -> str:
 def bar_of(count: int, total: int) -> str:
     """A bar for a part of the nodes; a few of many are still seen."""
     return "#" * max(1, round(_CELLS * count / max(total, 1)))
-
-
-def passing_names(explanation: Explanation, passing: Sequence[Verdict]) -> str:
-    """The nodes that pass, the best first, with their scores if those differ."""
-    scored = len({each.score for each in passing}) > 1
-    shown = [f"{each.node} ({each.score})" if scored else each.node for each in passing]
-    names = ", ".join(shown[:MAX_PASSING])
-    more = explanation.passing - MAX_PASSING
-    return f"{names} and {more} more" if more > 0 else names
-
-
-def group_names(group: Group) -> str:
-    """Some nodes of a group."""
-    names = ", ".join(group.nodes[:MAX_NAMES])
-    more = group.count - MAX_NAMES
-    return f"{names} and {more} more" if more > 0 else names
 
 
 def _verdicts(explanation: Explanation, on: Screen) -> str:
@@ -169,19 +111,11 @@ def _thresholds(explanation: Explanation, on: Screen) -> Iterator[str]:
     """For each rule with a bound, how many nodes pass at which bound."""
     if explanation.thresholds:
         rows: list[Row] = [
-            [f"{each.key} {each.operator}".lstrip(), steps_of(each)]
+            [f"{each.key} {each.operator}".lstrip(), telling.steps_of(each)]
             for each in explanation.thresholds
         ]
         title = on.paint("Nodes that pass, by bound", "bold")
         yield f"{title}\n" + tables.render((), rows, on, indent=_INDENT)
-
-
-def steps_of(threshold: Threshold) -> str:
-    """The bounds of a rule, each with the number of nodes that pass."""
-    return ", ".join(
-        f"{each.value}{' (now)' if each.is_current else ''}: {each.passing}"
-        for each in threshold.steps
-    )
 
 
 def _row(verdict: Verdict, *, scored: bool) -> Row:
@@ -200,8 +134,8 @@ def _compilation(compilation: Compilation, nodes: int, on: Screen) -> str:
     text = title + tables.paragraph(compilation.why, on, indent=_INDENT)
     plain, ruled = compilation.open_by_tolerations, compilation.open_by_rules
     if plain != ruled:
-        only = ", ".join(compilation.only_by_rules[:MAX_NAMES])
-        more = (ruled or 0) - (plain or 0) - MAX_NAMES
+        only = ", ".join(compilation.only_by_rules[: telling.MAX_NAMES])
+        more = (ruled or 0) - (plain or 0) - telling.MAX_NAMES
         only += f" and {more} more" if more > 0 else ""
         words = (
             f"by their taints, the plain tolerations open {plain} of {counted(nodes, 'node')} to"
@@ -237,15 +171,7 @@ def _helping(explanation: Explanation, on: Screen) -> Iterator[str]:
 
 def render_fix(fix: Fix, on: Screen, *, title: str) -> str:
     """A fix with its patch and its commands."""
-    if not fix.changes:
-        said = "What to do"
-    elif fix.complete:
-        said = f"{title}: {counted(len(fix.changes), 'change')}, and it passes on {fix.node}"
-        others = fix.passing - 1
-        said += f" and on {counted(others, 'other')}" if others > 0 else ""
-    else:
-        said = f"{title}: cures a part of what refuses {fix.node}"
-    text = f"{on.paint(escapes.line(said), 'bold')}\n"
+    text = f"{on.paint(escapes.line(telling.fix_title(fix, title)), 'bold')}\n"
     for change in fix.changes:
         text += tables.paragraph(change.summary, on, indent=_INDENT)
     for advice in fix.advice:
@@ -255,18 +181,9 @@ def render_fix(fix: Fix, on: Screen, *, title: str) -> str:
     if commands:
         text += "\n" + "".join(_code(command, on) for command in commands)
     if fix.patch:
-        text += "\n" + tables.paragraph(patch_title(fix), on, indent=_INDENT)
+        text += "\n" + tables.paragraph(telling.patch_title(fix), on, indent=_INDENT)
         text += "".join(_code(line, on) for line in text_of(fix.patch).splitlines())
     return text
-
-
-def patch_title(fix: Fix) -> str:
-    """Whose patch it is, and how it gets there."""
-    target = fix.target
-    if target is None:
-        return "Patch"
-    name = f"{target.namespace}/{target.name}" if target.namespace else target.name
-    return f"Patch for {target.kind} {name}" + (f": {fix.how}" if fix.how else "")
 
 
 def _code(line: str, on: Screen) -> str:
@@ -299,13 +216,13 @@ def render_node(explanation: Explanation, derived: Derivation, on: Screen) -> st
 
 
 def _node_head(explanation: Explanation, derived: Derivation, on: Screen) -> str:
-    who = f"{pod_name(explanation)} on node {derived.node}"
+    who = f"{telling.pod_name(explanation)} on node {derived.node}"
     cell = verdict_cell(derived.code)
     by = f" by {derived.plugin}" if derived.plugin else ""
     head = f"{on.paint(escapes.line(who), 'bold')}: {on.paint(cell.text + by, cell.colour)}\n"
     lines = [derived.reason] if derived.reason else []
     return head + "".join(
-        tables.paragraph(line, on) for line in [*lines, *context_lines(explanation)]
+        tables.paragraph(line, on) for line in [*lines, *telling.context_lines(explanation)]
     )
 
 
@@ -323,10 +240,14 @@ def _holds(good: bool) -> Cell:
 
 
 def _taint(taint: TaintCheck, on: Screen, words: str) -> str:
-    name = f"{taint.key}={taint.value}" if taint.value else taint.key
-    text = _title(f"{words} {name}:{taint.effect}: {taint.why}", on, good=taint.tolerated)
+    text = _title(f"{words} {telling.taint(taint)}: {taint.why}", on, good=taint.tolerated)
     rows: list[Row] = [
-        [f"{each.carrier}[{each.index}]", _toleration(each), _holds(each.matches), _why(each)]
+        [
+            f"{each.carrier}[{each.index}]",
+            telling.toleration(each),
+            _holds(each.matches),
+            _why(each),
+        ]
         for each in taint.tolerations
     ]
     if taint.omitted:
@@ -337,15 +258,8 @@ def _taint(taint: TaintCheck, on: Screen, words: str) -> str:
     return text + tables.render(header, rows, on, indent=_INDENT)
 
 
-def _toleration(each: TolerationCheck) -> str:
-    if each.expression:
-        return each.expression
-    known = operators.toleration(each.operator)
-    operator = known.name if known is not None else each.operator
-    valueless = known is not None and known.arity == operators.NONE
-    value = "" if valueless else each.value or '""'
-    words = (each.key or "any key", operator, value, each.effect and f"({each.effect})")
-    return " ".join(filter(None, words))
+def _place(each: TolerationCheck) -> str:
+    return f"{each.carrier}[{each.index}]"
 
 
 def _why(each: TolerationCheck) -> str:
@@ -395,7 +309,7 @@ def _spread(check: SpreadCheck, on: Screen) -> str:
     facts += f", minDomains {check.min_domains}" if check.min_domains > 1 else ""
     text = _title(facts, on, good=check.matches)
     rows: list[Row] = []
-    shown = domains_of(check)
+    shown = telling.domains_of(check)
     for each in shown:
         here = each.name == check.domain
         name = Cell(each.name, "bold" if here else "")
@@ -406,16 +320,6 @@ def _spread(check: SpreadCheck, on: Screen) -> str:
     if rows:
         text += tables.render(("DOMAIN", "NODES", "PODS", ""), rows, on, indent=_INDENT)
     return text + tables.paragraph(check.why, on, indent=_INDENT)
-
-
-def domains_of(check: SpreadCheck) -> list[Domain]:
-    """The node's own domain, those with the most pods and those with the fewest."""
-    domains = check.domains
-    if len(domains) <= MAX_DOMAINS:
-        return list(domains)
-    half = MAX_DOMAINS // 2
-    own = [each for each in domains[half:-half] if each.name == check.domain]
-    return [*domains[:half], *own, *domains[-half:]]
 
 
 def passes(derived: Derivation) -> bool:

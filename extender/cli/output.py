@@ -13,12 +13,12 @@ from extender.model.documents import Plain
 FORMATS: Final = ("table", "json", "yaml")
 
 
-def add_to(parser: argparse.ArgumentParser) -> None:
-    """Add `-o`."""
+def add_to(parser: argparse.ArgumentParser, *more: str) -> None:
+    """Add `-o`, with more formats than usual."""
     parser.add_argument(
         "-o",
         "--output",
-        choices=FORMATS,
+        choices=(*FORMATS, *more),
         default="table",
         help="output format (table)",
     )

@@ -133,6 +133,74 @@ def test_data_in_two_forms() -> None:
     assert as_yaml["derivation"]["node"] == "b-1"
 
 
+def test_a_page_for_a_ticket() -> None:
+    ended = explained(*EXAMPLE, "-o", "html")
+
+    assert (ended.code, ended.err) == (1, "")
+    assert ended.out.startswith("<!DOCTYPE html>\n<html lang=")
+    assert "Nearest fix: 1 change, and it passes on spot-gold" in ended.out
+
+
+def a_large_cluster(folder: Path) -> str:
+    """5,000 nodes and 20,000 pods, as kubectl dumps them."""
+    nodes = [
+        {
+            "kind": "Node",
+            **node_json(
+                f"node-{i:04}",
+                taint("sla", str(500 + i % 500)),
+                labels={"kubernetes.io/hostname": f"node-{i:04}", "zone": "abc"[i % 3]},
+            ),
+        }
+        for i in range(5_000)
+    ]
+    pods = [
+        {
+            "kind": "Pod",
+            "metadata": {"name": f"web-{i}", "namespace": "shop", "labels": {"app": "web"}},
+            "spec": {"nodeName": f"node-{i % 4999:04}"},
+            "status": {"phase": "Running"},
+        }
+        for i in range(20_000)
+    ]
+    file = folder / "cluster.json"
+    file.write_text(json.dumps({"kind": "List", "items": [*nodes, *pods]}), encoding="utf-8")
+    return str(file)
+
+
+def test_a_large_cluster_is_told_in_a_few_lines(tmp_path: Path) -> None:
+    """Spread over hostnames has as many domains as there are nodes."""
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    pod = {
+        "kind": "Pod",
+        "metadata": {
+            "name": "web",
+            "namespace": "shop",
+            "labels": {"app": "web"},
+            "annotations": {
+                "scheduling.leeway/tolerations": '[{"key":"sla","operator":"Gt","value":"998"}]'
+            },
+        },
+        "spec": {"topologySpreadConstraints": [constraint]},
+    }
+    file = tmp_path / "pod.json"
+    file.write_text(json.dumps(pod), encoding="utf-8")
+    cluster = a_large_cluster(tmp_path)
+    all_nodes = explained(str(file), "--cluster", cluster)
+    one = explained(str(file), "--cluster", cluster, "--node", "node-0499")
+
+    assert (all_nodes.code, one.code) == (0, 1)
+    assert "passes on 1 of 5000 nodes" in all_nodes.out
+    assert "and 4989 more" in one.out
+    for ended in (all_nodes, one):
+        assert len(ended.out.splitlines()) < 60
+
+
 def test_a_patch_that_is_told_works(tmp_path: Path) -> None:
     patch = json.loads(explained(*EXAMPLE, "-o", "json").out)["fix"]["patch"]
     pod = yaml.safe_load(Path(EXAMPLE[0]).read_text(encoding="utf-8"))
