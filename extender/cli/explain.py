@@ -218,17 +218,17 @@ def _full_name(subject: Subject) -> str:
 
 
 def _in_cluster_files(paths: Sequence[str], namespace: str, name: str) -> Subject:
-    names = []
+    names: list[str] = []
     for path in paths:
-        for file in manifests.files(Path(path)):
-            for each in _in_file(str(file), ""):
-                meta = each.pod.metadata
-                if each.kind != "Pod" or meta is None or meta.namespace != namespace:
-                    continue
-                if meta.name == name:
-                    living = replace(each, is_living=True)
-                    return owners.found(living, partial(explain_owners.in_files, paths))
-                names.append(meta.name)
+        for file, kind, item in manifests.items(path, {"Pod"}):
+            meta = item.get("metadata")
+            if not isinstance(meta, dict) or meta.get("namespace") != namespace:
+                continue
+            if meta.get("name") == name:
+                found = next(templates.subjects(str(file), {**item, "kind": kind}))
+                living = replace(found, is_living=True)
+                return owners.found(living, partial(explain_owners.in_files, paths))
+            names.append(str(meta.get("name")))
     meant = nearness.spelling(name, names)
     hint = f"; did you mean {meant}?" if meant else ""
     raise NotFoundError(f"there is no pod {namespace}/{name} in {', '.join(paths)}{hint}")

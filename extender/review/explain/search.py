@@ -10,7 +10,7 @@ from dataclasses import replace
 from heapq import nsmallest
 from typing import Final
 
-from extender.framework.interface import Code, FilterPlugin, Profile
+from extender.framework.interface import Code, FilterPlugin, Profile, Settings
 from extender.framework.snapshot import NodeInfo
 from extender.model.core_v1 import Pod
 from extender.model.documents import Plain
@@ -28,6 +28,10 @@ from extender.review.explain.targets import Target
 
 MAX_TRIED: Final = 12  # nodes that differ in what refuses them, of one group
 MAX_EQUALS: Final = 8  # equally good plans, of which the one that opens the most nodes is taken
+# Rules that are compared with the taints or labels of nodes, for the estimates of a plugin.
+MAX_COMPARED: Final = 100_000
+_RULE_CHARACTERS: Final = 50
+_USUAL: Final = Estimate(1, 3.0)  # of nodes beyond that
 _AT_A_TIME: Final = 10
 _DIGITS: Final = 6
 
@@ -53,6 +57,7 @@ class Search:
         self._estimates: dict[str, Estimate] = {}
         self._kinds: dict[str, Hashable] = {}  # nodes of a kind are refused for the same causes
         self.too_large = self._planner.too_large(inquiry.pod)
+        self._most = MAX_COMPARED // rule_count(inquiry.pod, inquiry.settings)
 
     def estimate(self) -> Steps[None]:
         """Estimate all nodes."""
@@ -71,9 +76,9 @@ class Search:
             for place, node in enumerate(refused):
                 case = Case(pod, _cured_before(node, plugin), asked.snapshot)
                 facet = None if cure is None else cure.facet(case)
-                if facet not in known:
+                if facet not in known and len(known) < self._most:
                     known[facet] = INCURABLE if cure is None else cure.estimate(case)
-                total[node.name] = total[node.name].plus(known[facet])
+                total[node.name] = total[node.name].plus(known.get(facet, _USUAL))
                 kinds[node.name].append((plugin.name, facet))
                 if place % _AT_A_TIME == 0:
                     yield
@@ -190,6 +195,16 @@ class Search:
         passes = [status.code is Code.SUCCESS for status in result.statuses]
         lost = any(old and not new for old, new in zip(self._passes, passes, strict=True))
         return None if lost else sum(passes)
+
+
+def rule_count(pod: Pod, settings: Settings) -> int:
+    """About how many rules a pod has, without reading its annotations; one at least."""
+    annotations = (pod.metadata.annotations if pod.metadata else None) or {}
+    texts = [
+        text for key, text in annotations.items() if key.startswith(settings.annotation_prefix)
+    ]
+    native = len((pod.spec.tolerations if pod.spec else None) or ())
+    return 1 + native + sum(map(len, texts)) // _RULE_CHARACTERS
 
 
 def _cured_before(node: NodeInfo, plugin: FilterPlugin) -> NodeInfo:

@@ -14,7 +14,7 @@ from extender.framework.runner import Runner
 from extender.model.core_v1 import Pod
 from extender.model.workloads import RuledPod
 from extender.review import validation
-from extender.review.explain import targets
+from extender.review.explain import search, targets
 from extender.review.explain.explaining import explain
 from extender.review.explain.fixes import Planner
 from extender.review.explain.inquiry import Inquiry, no_clock
@@ -180,6 +180,17 @@ def test_one_label_of_a_node_may_cure_two_rules() -> None:
     fix = fixed(pod, node_json("n", labels={"zone": "a"}))
 
     assert [change.command for change in fix.changes] == ["kubectl label node n gpu=yes"]
+
+
+def test_a_pod_with_many_rules_is_compared_with_fewer_nodes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pod = a_pod(toleration("sla", "Gt", "5"), annotations={"scheduling.leeway/x": "." * 500})
+    monkeypatch.setattr(search, "MAX_COMPARED", 24)
+    nodes = [node_json(f"n{i}", taint("sla", str(i))) for i in range(4)]
+
+    assert search.rule_count(pod, SETTINGS) == 12
+    assert fixed(pod, *nodes).complete
 
 
 def test_the_reasons_that_are_rare_are_looked_at_too() -> None:

@@ -4,7 +4,7 @@ import math
 import shlex
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from heapq import nsmallest
 from typing import Final
 
@@ -143,11 +143,17 @@ class TaintCure:
         return repair if repair is not None and repair.fields else None
 
 
+@lru_cache(maxsize=1_024)
+def _is_alike(key: str, other: str) -> bool:
+    """Whether a key is probably a misspelt other one; there are few of both."""
+    return nearness.spelling(key, [other]) is not None
+
+
 def _key(repair: _Repair, taint: Taint) -> _Repair | None:
     key = repair.toleration.key
     if key in ("", taint.key):
         return repair
-    if nearness.spelling(key, [taint.key]) is None:
+    if not _is_alike(key, taint.key):
         return None
     said = f"key {quoted(key)} is not {quoted(taint.key)}: did you mean that?"
     return repair.then("key", taint.key, 0.5, said)
