@@ -112,7 +112,7 @@ def passes(inquiry: Inquiry, pod: Pod, node: object) -> bool:
 
 
 @given(random=st.randoms(use_true_random=False), living=st.booleans())
-@settings(max_examples=150)
+@settings(max_examples=40)
 def test_every_fix_is_legal_works_and_is_the_nearest(random: Random, living: bool) -> None:
     world = worlds.a_world(random)
     inquiry = asked(world, living=living)
@@ -173,6 +173,14 @@ def test_of_equal_steps_the_one_that_opens_the_most_nodes() -> None:
 
     assert (fix.node, fix.passing) == ("b0", 2)
     assert fixed(a_pod(), *reversed(nodes)).passing == 2
+
+
+def test_a_larger_group_is_not_what_opens_the_most_nodes() -> None:
+    behind = [node_json(f"a{i}", taint("x"), taint(f"z{i}")) for i in range(2)]
+    nodes = [node_json("a2", taint("x")), *behind]
+    fix = fixed(a_pod(), *nodes, *(node_json(f"b{i}", taint("y")) for i in range(2)))
+
+    assert (fix.node, fix.passing) == ("b0", 2)
 
 
 def test_one_label_of_a_node_may_cure_two_rules() -> None:

@@ -256,7 +256,9 @@ def _told(taint: Taint, carrier: str) -> str:
 def _of_condition(taint: Taint, node: str) -> str:
     """What to do about a taint that Kubernetes sets itself, and removes again."""
     condition = taint.key.rpartition("/")[2]
-    return f"the node is {condition}: kubectl describe node {shlex.quote(node)} says why"
+    return (
+        f"Kubernetes set the taint {condition}: kubectl describe node {shlex.quote(node)} says why"
+    )
 
 
 def _remarks(each: Toleration, taint: Taint, settings: Settings) -> Iterator[str]:

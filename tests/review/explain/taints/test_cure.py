@@ -1,5 +1,6 @@
 """What cures a refusal by a taint, or by a cordon."""
 
+import math
 from typing import Any
 
 import pytest
@@ -212,11 +213,23 @@ def test_the_nearer_value_is_the_nearer_node() -> None:
     assert list(cure.proposals(a_case(pod, node_json("n")))) == []
 
 
-def test_what_the_system_added_is_never_changed() -> None:
-    """The prefix of the keys makes them look alike."""
+@pytest.mark.parametrize("key", ["node.kubernetes.io/sla", "example.com/not-ready"])
+def test_what_the_system_added_is_never_changed(key: str) -> None:
+    """The prefix of the keys, or their name, makes them look alike."""
     given = toleration("node.kubernetes.io/not-ready", "Exists", effect="NoExecute")
-    pod = a_pod(given | {"tolerationSeconds": 300})
-    change = change_of(pod, node_json("n", taint("node.kubernetes.io/sla", "950")))
+    change = change_of(a_pod(given), node_json("n", taint(key, "950")))
 
-    assert change.summary == "tolerate node.kubernetes.io/sla=950:NoSchedule"
+    assert change.summary == f"tolerate {key}=950:NoSchedule"
     assert change.path == "spec.tolerations[1]"
+
+
+def test_a_condition_of_a_node_is_not_tolerated_by_advice() -> None:
+    pressed = taint("node.kubernetes.io/disk-pressure")
+    fix = fix_of(a_pod(), node_json("n", pressed))
+    cure = TaintCure(SETTINGS)
+
+    assert (fix.complete, fix.changes) == (False, ())
+    assert fix.advice == (
+        "Kubernetes set the taint disk-pressure: kubectl describe node n says why",
+    )
+    assert cure.estimate(a_case(a_pod(), node_json("n", pressed))).cost == math.inf
