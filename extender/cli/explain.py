@@ -26,6 +26,7 @@ from extender.model.core_v1 import Pod
 from extender.review.explain import nearness, owners, page, templates
 from extender.review.explain.explaining import explain
 from extender.review.explain.inquiry import Inquiry
+from extender.review.explain.owners import Lookup
 from extender.review.explain.schema import Explanation
 from extender.review.explain.templates import Subject
 from extender.verbs.profiles import Profiles
@@ -115,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
     _take_pod_from_paths(arguments)
     config = _config(arguments)
     server = None if config.cluster_files else sources.api_server(config.kubeconfig)
-    subject = _subject(arguments, config, server)
+    subject = owners.found(_subject(arguments, config, server), _lookup(config, server))
     profiles = Profiles(config)
     explanation = explain(
         Inquiry(
@@ -155,6 +156,13 @@ def _config(arguments: argparse.Namespace) -> Config:
     return replace(running, kubeconfig=own.kubeconfig, cluster_files=own.cluster_files)
 
 
+def _lookup(config: Config, server: ApiServer | None) -> Lookup:
+    """Where the owner of a pod is looked for: where the cluster is."""
+    if server is None:
+        return partial(explain_owners.in_files, config.cluster_files)
+    return partial(explain_owners.in_cluster, server)
+
+
 def _take_pod_from_paths(arguments: argparse.Namespace) -> None:
     """Take the pod back from --cluster, which consumes all paths that follow it."""
     paths = vars(arguments)["--cluster"]
@@ -185,8 +193,7 @@ def _subject(arguments: argparse.Namespace, config: Config, server: ApiServer | 
     body = asyncio.run(list_once.pod(server, namespace, name))
     origin = f"pod {namespace}/{name}"
     subject = next(templates.subjects(origin, {"kind": "Pod", **msgspec.json.decode(body)}))
-    living = replace(subject, is_living=True)
-    return owners.found(living, partial(explain_owners.in_cluster, server))
+    return replace(subject, is_living=True)
 
 
 def _in_file(file: str, namespace: str) -> Iterator[Subject]:
@@ -226,8 +233,7 @@ def _in_cluster_files(paths: Sequence[str], namespace: str, name: str) -> Subjec
                 continue
             if meta.get("name") == name:
                 found = next(templates.subjects(str(file), {**item, "kind": kind}))
-                living = replace(found, is_living=True)
-                return owners.found(living, partial(explain_owners.in_files, paths))
+                return replace(found, is_living=True)
             names.append(str(meta.get("name")))
     meant = nearness.spelling(name, names)
     hint = f"; did you mean {meant}?" if meant else ""

@@ -224,6 +224,21 @@ def test_a_pod_from_standard_input() -> None:
     assert ended.stdout == (GOLDEN / "example.txt").read_text(encoding="utf-8")
 
 
+def test_a_pod_that_kubectl_printed_has_its_owner() -> None:
+    documents = yaml.safe_load_all((GOLDEN / "advice.yaml").read_text(encoding="utf-8"))
+    pod = next(each for each in documents if each["metadata"]["name"].startswith("fixed-"))
+    ended = subprocess.run(  # noqa: S603 - our own command
+        [*process.MODULE, "explain", "-", *ADVICE],
+        input=yaml.safe_dump(pod),
+        capture_output=True,
+        text=True,
+        check=False,
+        env=process.environment(),
+    )
+
+    assert ended.stdout == (GOLDEN / "advice-new-pod.txt").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("golden", "arguments"),
     [
