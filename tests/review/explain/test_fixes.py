@@ -60,6 +60,24 @@ def test_what_only_adds_keeps_everything_that_matched() -> None:
     assert last.complete
 
 
+def test_what_the_api_server_refuses_is_not_tried() -> None:
+    """Only a NoExecute toleration may have seconds, so its effect cannot be left out."""
+    pod = a_pod(toleration("sla", "Equal", "950", "NoExecute", tolerationSeconds=60))
+    last = planned(pod, node_json("n", taint("sla", "950")))
+
+    assert [change.path for change in last.changes] == ["spec.tolerations[1]"]
+    assert last.complete
+
+
+def test_a_pod_that_lives_keeps_its_rules() -> None:
+    pod = a_pod(node_selector={"zone": "A"})
+    inquiry = an_inquiry(pod, node_json("n", labels={"zone": "a"}))
+    planner = Planner(inquiry.profile, SETTINGS, inquiry.snapshot, living=True)
+    (plan,) = finished(planner.plans(pod, inquiry.snapshot.nodes["n"]))
+
+    assert (plan.changes, plan.complete) == ((), False)
+
+
 def test_a_pod_that_passes_needs_nothing() -> None:
     plan = planned(a_pod(), node_json("n"))
 
