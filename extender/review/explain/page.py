@@ -38,6 +38,7 @@ border-bottom:1px solid var(--line)}
 .bar{display:block;height:.7rem;min-width:2px;border-radius:2px;background:currentColor}
 .track{display:block;width:8rem;background:var(--code);border-radius:2px}
 pre{background:var(--code);padding:.8rem;overflow-x:auto;border-radius:4px}
+td code{overflow-wrap:anywhere}
 code,pre{font:0.9rem/1.45 ui-monospace,monospace}
 @media (max-width:40rem){thead{position:absolute;left:-99rem}
 tr{display:block;border-bottom:1px solid var(--line);padding:.4rem 0}
@@ -148,8 +149,8 @@ def _nodes(explanation: Explanation) -> Markup:
 
 
 def _bounds(explanation: Explanation) -> Markup:
-    rows = [
-        [f"{each.key} {each.operator}", telling.steps_of(each), each.path]
+    rows: list[list[Content]] = [
+        [f"{each.key} {each.operator}", telling.steps_of(each), tag("code", each.path)]
         for each in explanation.thresholds
     ]
     return _table(("Rule", "Nodes that pass", "Path"), rows)
