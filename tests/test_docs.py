@@ -126,7 +126,14 @@ def doors() -> tuple[SchedulerDoor, web.Application, web.Application]:
         mutate=_never_asked,
     )
     explain = ExplainDoor(Config(), source).handle
-    ops = ops_app(Readiness({}), registry=registry, callers=callers, source=source, explain=explain)
+    ops = ops_app(
+        Readiness({}),
+        registry=registry,
+        callers=callers,
+        source=source,
+        config=Config(),
+        explain=explain,
+    )
     return door, ops, admission.app()
 
 

@@ -12,16 +12,16 @@ from typing import Final
 
 import msgspec
 
+from extender.cli import ops_client
 from extender.config import reading
 from extender.errors import ConfigError, DocumentError
-from extender.review.doctor import certificates, examining, running, urls
+from extender.review.doctor import certificates, examining, running
 from extender.review.doctor.problems import Problem
 from extender.review.doctor.running import Process, Status
 from extender.review.doctor.scheduler import TLSConfig
 from extender.review.doctor.setup import Setup
 
 _SECONDS: Final = 10.0
-_PAGE_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class Visit:
 def visit(url: str) -> Visit:
     """Ask the ops listener of a running Leeway."""
     where = url.rstrip("/")
-    code, report = _get(where, "/readyz?verbose")
-    _, page = _get(where, "/status")
+    code, report = ops_client.get(where, "/readyz?verbose")
+    _, page = ops_client.get(where, "/status")
     try:
         status = msgspec.json.decode(page, type=Status)
     except (msgspec.DecodeError, UnicodeDecodeError) as exc:
@@ -144,19 +144,3 @@ def _dated(pem: str, where: str, now: datetime) -> Iterator[Problem]:
             yield from certificates.check(where, certificate, now)
     except DocumentError as exc:
         yield Problem("error", "certificate", where, str(exc), "replace it")
-
-
-def _get(url: str, path: str) -> tuple[int, bytes]:
-    """Get a page of a listener, without a proxy."""
-    parts = urls.parse(url)
-    if parts.scheme != "http":
-        raise ConfigError([f"--extender {url}: give http://HOST:PORT of the ops listener"])
-    connection = http.client.HTTPConnection(parts.host, parts.port, timeout=_SECONDS)
-    try:
-        connection.request("GET", path, headers={"User-Agent": "leeway-doctor"})
-        response = connection.getresponse()
-        return response.status, response.read(_PAGE_BYTES)
-    except (OSError, http.client.HTTPException) as exc:
-        raise ConfigError([f"--extender {url}: {type(exc).__name__}: {exc}"]) from exc
-    finally:
-        connection.close()

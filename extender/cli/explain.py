@@ -2,13 +2,26 @@
 
 import argparse
 import asyncio
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from extender import plugins
-from extender.cli import explain_output, flags, manual, output, pods, sources
+from extender.cli import (
+    explain_output,
+    explain_owners,
+    flags,
+    manual,
+    ops_client,
+    output,
+    pods,
+    sources,
+)
 from extender.cli.manual import Page
 from extender.cli.pods import Wanted
 from extender.cli.sources import LiveCluster
@@ -20,10 +33,14 @@ from extender.errors import ConfigError
 from extender.framework import volumes
 from extender.framework.snapshot import Snapshot
 from extender.model.core_v1 import Pod
+from extender.review.explain import owners, page
 from extender.review.explain.explaining import explain
 from extender.review.explain.inquiry import Inquiry
+from extender.review.explain.owners import Lookup
 from extender.review.explain.schema import PASSES, Explanation
 from extender.verbs.profiles import Profiles
+
+_HTML: Final = "html"
 
 _PAGE: Final = Page(
     "say why a pod is Pending, and what would help",
@@ -66,6 +83,14 @@ _PAGE: Final = Page(
             "The nodes that a pod passes on, by name.",
         ),
         (
+            "leeway explain -n batch report --extender http://127.0.0.1:8080",
+            "Judge as the Leeway behind a port-forward does.",
+        ),
+        (
+            "leeway explain pod.yaml --cluster dump.json -o html > why.html",
+            "One page for a ticket, with nothing to load.",
+        ),
+        (
             "leeway explain pod.yaml --cluster dump.json -o json | jq .fix.patch",
             "The nearest fix as a patch.",
         ),
@@ -97,17 +122,24 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     flags.add_cluster(parser, "the cluster: files or folders of YAML or JSON manifests")
     flags.add_kubeconfig(parser)
     flags.add_rules_to(parser)
-    output.add_to(parser, output.WIDE, output.NAME)
+    parser.add_argument(
+        "--extender",
+        metavar="URL",
+        help="judge with the configuration and gates of a running Leeway: http://HOST:PORT of its"
+        " ops listener",
+    )
+    output.add_to(parser, output.WIDE, output.NAME, _HTML)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Explain one pod."""
     _take_pod_from_paths(arguments)
-    config = flags.effective_config(arguments)
+    config = _config(arguments)
     cluster = _cluster(arguments, config)
     wanted = Wanted(arguments.pod, arguments.filename, arguments.namespace, arguments.selector)
     subject = pods.find(wanted, config.cluster_files, cluster)
+    subject = owners.found(subject, _lookup(config, cluster))
     profiles = Profiles(config)
     explanation = explain(
         Inquiry(
@@ -127,13 +159,40 @@ def run(arguments: argparse.Namespace) -> int:
         every = arguments.all or arguments.output == output.WIDE
         return explain_output.render(explanation, on, every=every)
 
-    passing = (
-        f"node/{each.node}"
-        for each in explanation.verdicts
-        if each.code == PASSES and arguments.node in (None, each.node)
-    )
-    output.show(msgspec.to_builtins(explanation), arguments.output, text, passing)
+    if arguments.output == _HTML:
+        sys.stdout.write(page.render(explanation))
+        sys.stdout.flush()
+    else:
+        names = _passing(explanation, arguments.node)
+        output.show(msgspec.to_builtins(explanation), arguments.output, text, names)
     return _exit_code(explanation)
+
+
+def _config(arguments: argparse.Namespace) -> Config:
+    """The configuration of file and flags, or with --extender that of a running Leeway."""
+    own = flags.effective_config(arguments)
+    if arguments.extender is None:
+        return own
+    if arguments.config is not None or vars(arguments)["--feature-gates"] is not None:
+        raise ConfigError(
+            ["--extender judges as the running Leeway does: leave out --config and --feature-gates"]
+        )
+    running = ops_client.configuration(arguments.extender)
+    return replace(running, kubeconfig=own.kubeconfig, cluster_files=own.cluster_files)
+
+
+def _lookup(config: Config, cluster: LiveCluster | None) -> Lookup:
+    """Where the owner of a pod is looked for: where the cluster is."""
+    if cluster is None:
+        return partial(explain_owners.in_files, config.cluster_files)
+    return partial(explain_owners.in_cluster, cluster.server)
+
+
+def _passing(explanation: Explanation, node: str | None) -> Iterator[str]:
+    """The names of the nodes that the pod passes on."""
+    for each in explanation.verdicts:
+        if each.code == PASSES and node in (None, each.node):
+            yield f"node/{each.node}"
 
 
 def _take_pod_from_paths(arguments: argparse.Namespace) -> None:

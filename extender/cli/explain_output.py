@@ -5,9 +5,8 @@ from typing import Final
 
 from extender.cli import escapes, tables
 from extender.cli.tables import Cell, Colour, Row, Screen
-from extender.match import operators
+from extender.review.explain import telling
 from extender.review.explain.edits import text_of
-from extender.review.explain.judgement import nearness_of
 from extender.review.explain.schema import (
     PASSES,
     ClaimCheck,
@@ -15,40 +14,36 @@ from extender.review.explain.schema import (
     Derivation,
     Explanation,
     Fix,
-    Group,
     SpreadCheck,
     TaintCheck,
     TermCheck,
     TolerationCheck,
     Verdict,
 )
+from extender.review.explain.search import nearness_of
 from extender.review.explain.words import cause, counted
 
-_WORDS: Final[dict[str, tuple[str, Colour]]] = {
-    PASSES: ("passes", "green"),
-    "Skip": ("-", "dim"),
-    "Error": ("error", "red"),
-}
+_COLOURS: Final[dict[str, Colour]] = {PASSES: "green", "Skip": "dim", "Error": "red"}
 _STATES: Final[dict[str, tuple[str, Colour]]] = {
     "current": ("compiled", "green"),
     "behind": ("behind", "yellow"),
     "cut": ("cut", "yellow"),
     "refused": ("refused", "red"),
 }
-_REFUSED: Final[tuple[str, Colour]] = ("refused", "red")
-MAX_NAMES: Final = 3
-MAX_PASSING: Final = 10
 MAX_FIXES: Final = 5
 MAX_LEFT_OUT: Final = 5
+_CELLS: Final = 20  # of a bar
 _INDENT: Final = "  "
 
 
 def render(explanation: Explanation, on: Screen, *, every: bool = False) -> str:
     """The page of a pod; with `every`, a line for every node."""
-    sections = [_head(explanation, on)]
+    sections = [*_gates(explanation, on), _head(explanation, on)]
     if explanation.verdicts:
-        sections.append(_verdicts(explanation, on, every=every))
+        table = _verdicts if every else _reasons
+        sections.append(table(explanation, on))
     sections.append(tables.paragraph(explanation.message, on))
+    sections += _thresholds(explanation, on)
     if explanation.compilation:
         sections.append(_compilation(explanation.compilation, explanation.nodes, on))
     if every or not explanation.passing:
@@ -61,37 +56,67 @@ def render(explanation: Explanation, on: Screen, *, every: bool = False) -> str:
 
 def verdict_cell(code: str) -> Cell:
     """A verdict in one word."""
-    return Cell(*_WORDS.get(code, _REFUSED))
+    return Cell(telling.verdict(code), _COLOURS.get(code, "red"))
 
 
-def pod_name(explanation: Explanation) -> str:
-    """Kind and name of the pod or workload."""
-    pod = explanation.pod
-    name = f"{pod.namespace}/{pod.owner or pod.name}"
-    return f"{pod.kind} {name}"
+def _gates(explanation: Explanation, on: Screen) -> Iterator[str]:
+    """What is off and decides, before everything else."""
+    if explanation.gates:
+        yield "".join(on.paint(line, "yellow") + "\n" for line in telling.gate_lines(explanation))
 
 
 def _head(explanation: Explanation, on: Screen) -> str:
     colour: Colour = "green" if explanation.passing else "red"
-    state = f"passes on {explanation.passing} of {counted(explanation.nodes, 'node')}"
-    who = escapes.line(f"{pod_name(explanation)} ({explanation.pod.scheduler_name})")
-    return f"{on.paint(who, 'bold')} {on.paint(state, colour)}\n"
+    who = escapes.line(f"{telling.pod_name(explanation)} ({explanation.pod.scheduler_name})")
+    head = f"{on.paint(who, 'bold')} {on.paint(telling.passes_on(explanation), colour)}\n"
+    return head + "".join(tables.paragraph(line, on) for line in telling.context_lines(explanation))
 
 
-def _verdicts(explanation: Explanation, on: Screen, *, every: bool) -> str:
+def _reasons(explanation: Explanation, on: Screen) -> str:
+    """A line with a count and a bar for what passes, and for each reason."""
     passing = [each for each in explanation.verdicts if each.code == PASSES]
-    scored = bool(passing)
-    shown = explanation.verdicts if every else passing[:MAX_PASSING]
-    rows = [_row(each, scored=scored) for each in shown]
-    if not every:
-        if len(passing) > MAX_PASSING:
-            more = f"and {len(passing) - MAX_PASSING} more"
-            rows.append([Cell(more, "dim"), verdict_cell(PASSES), "", "", ""])
-        rows += [_group_row(group, scored=scored) for group in explanation.groups]
+    rows: list[Row] = []
+    if explanation.passing:
+        bar = Cell(bar_of(explanation.passing, explanation.nodes), "green")
+        names = telling.passing_names(explanation, passing)
+        rows.append([_count(explanation.passing), bar, verdict_cell(PASSES), "-", "-", names])
+    for group in explanation.groups:
+        bar = Cell(bar_of(group.count, explanation.nodes), "red")
+        verdict = verdict_cell(group.code)
+        names = telling.group_names(group)
+        by = cause(group.plugin, group.reason)
+        rows.append([_count(group.count), bar, verdict, by, group.reason, names])
+    return tables.render(("COUNT", "", "VERDICT", "PLUGIN", "REASON", "NODES"), rows, on)
+
+
+def _count(number: int) -> str:
+    return str(number).rjust(len("COUNT"))
+
+
+def bar_of(count: int, total: int) -> str:
+    """A bar for a part of the nodes; a few of many are still seen."""
+    return "#" * max(1, round(_CELLS * count / max(total, 1)))
+
+
+def _verdicts(explanation: Explanation, on: Screen) -> str:
+    """A line for every node."""
+    scored = bool(explanation.passing)
+    rows = [_row(each, scored=scored) for each in explanation.verdicts]
     header = ["NODE", "VERDICT", "SCORE", "PLUGIN", "REASON"]
     if not scored:
         del header[2]
     return tables.render(header, rows, on)
+
+
+def _thresholds(explanation: Explanation, on: Screen) -> Iterator[str]:
+    """For each rule with a bound, how many nodes pass at which bound."""
+    if explanation.thresholds:
+        rows: list[Row] = [
+            [f"{each.key} {each.operator}".lstrip(), telling.steps_of(each)]
+            for each in explanation.thresholds
+        ]
+        title = on.paint("Nodes that pass, by bound", "bold")
+        yield f"{title}\n" + tables.render((), rows, on, indent=_INDENT)
 
 
 def _row(verdict: Verdict, *, scored: bool) -> Row:
@@ -103,13 +128,6 @@ def _row(verdict: Verdict, *, scored: bool) -> Row:
     return cells
 
 
-def _group_row(group: Group, *, scored: bool) -> Row:
-    names = ", ".join(group.nodes[:MAX_NAMES])
-    if group.count > MAX_NAMES:
-        names += f" and {group.count - MAX_NAMES} more"
-    return _row(Verdict(names, group.code, group.plugin, group.reason), scored=scored)
-
-
 def _compilation(compilation: Compilation, nodes: int, on: Screen) -> str:
     """What compile mode makes of the pod."""
     state, colour = _STATES[compilation.state]
@@ -117,8 +135,8 @@ def _compilation(compilation: Compilation, nodes: int, on: Screen) -> str:
     text = title + tables.paragraph(compilation.why, on, indent=_INDENT)
     plain, ruled = compilation.open_by_tolerations, compilation.open_by_rules
     if plain != ruled:
-        only = ", ".join(compilation.only_by_rules[:MAX_NAMES])
-        more = (ruled or 0) - (plain or 0) - MAX_NAMES
+        only = ", ".join(compilation.only_by_rules[: telling.MAX_NAMES])
+        more = (ruled or 0) - (plain or 0) - telling.MAX_NAMES
         only += f" and {more} more" if more > 0 else ""
         words = (
             f"by their taints, the plain tolerations open {plain} of {counted(nodes, 'node')} to"
@@ -154,15 +172,7 @@ def _helping(explanation: Explanation, on: Screen) -> Iterator[str]:
 
 def render_fix(fix: Fix, on: Screen, *, title: str) -> str:
     """A fix with its patch and its commands."""
-    if not fix.changes:
-        said = "What to do"
-    elif fix.complete:
-        said = f"{title}: {counted(len(fix.changes), 'change')}, and it passes on {fix.node}"
-        others = fix.passing - 1
-        said += f" and on {counted(others, 'other')}" if others > 0 else ""
-    else:
-        said = f"{title}: cures a part of what refuses {fix.node}"
-    text = f"{on.paint(escapes.line(said), 'bold')}\n"
+    text = f"{on.paint(escapes.line(telling.fix_title(fix, title)), 'bold')}\n"
     for change in fix.changes:
         text += tables.paragraph(change.summary, on, indent=_INDENT)
     for advice in fix.advice:
@@ -172,7 +182,8 @@ def render_fix(fix: Fix, on: Screen, *, title: str) -> str:
     if commands:
         text += "\n" + "".join(_code(command, on) for command in commands)
     if fix.patch:
-        text += "\n" + "".join(_code(line, on) for line in text_of(fix.patch).splitlines())
+        text += "\n" + tables.paragraph(telling.patch_title(fix), on, indent=_INDENT)
+        text += "".join(_code(line, on) for line in text_of(fix.patch).splitlines())
     return text
 
 
@@ -189,7 +200,8 @@ def render_notes(notes: Sequence[str], on: Screen) -> Iterator[str]:
 
 def render_node(explanation: Explanation, derived: Derivation, on: Screen) -> str:
     """The page of one node: how the verdict on it comes about."""
-    sections = [_node_head(explanation, derived, on), _plugins(derived, on)]
+    sections = [*_gates(explanation, on), _node_head(explanation, derived, on)]
+    sections.append(_plugins(derived, on))
     if derived.cordon is not None and derived.cordon not in derived.taints:
         words = "The node is cordoned, as by the taint"
         sections.append(_taint(derived.cordon, on, words))
@@ -205,12 +217,15 @@ def render_node(explanation: Explanation, derived: Derivation, on: Screen) -> st
 
 
 def _node_head(explanation: Explanation, derived: Derivation, on: Screen) -> str:
-    who = f"{pod_name(explanation)} on node {derived.node}"
+    who = f"{telling.pod_name(explanation)} on node {derived.node}"
     cell = verdict_cell(derived.code)
     refusing = cause(derived.plugin, derived.reason)
     by = f" by {refusing}" if refusing else ""
     head = f"{on.paint(escapes.line(who), 'bold')}: {on.paint(cell.text + by, cell.colour)}\n"
-    return head + (tables.paragraph(derived.reason, on) if derived.reason else "")
+    lines = [derived.reason] if derived.reason else []
+    return head + "".join(
+        tables.paragraph(line, on) for line in [*lines, *telling.context_lines(explanation)]
+    )
 
 
 def _plugins(derived: Derivation, on: Screen) -> str:
@@ -227,10 +242,14 @@ def _holds(good: bool) -> Cell:
 
 
 def _taint(taint: TaintCheck, on: Screen, words: str) -> str:
-    name = f"{taint.key}={taint.value}" if taint.value else taint.key
-    text = _title(f"{words} {name}:{taint.effect}: {taint.why}", on, good=taint.tolerated)
+    text = _title(f"{words} {telling.taint(taint)}: {taint.why}", on, good=taint.tolerated)
     rows: list[Row] = [
-        [f"{each.carrier}[{each.index}]", _toleration(each), _holds(each.matches), _why(each)]
+        [
+            f"{each.carrier}[{each.index}]",
+            telling.toleration(each),
+            _holds(each.matches),
+            _why(each),
+        ]
         for each in taint.tolerations
     ]
     if taint.omitted:
@@ -241,15 +260,8 @@ def _taint(taint: TaintCheck, on: Screen, words: str) -> str:
     return text + tables.render(header, rows, on, indent=_INDENT)
 
 
-def _toleration(each: TolerationCheck) -> str:
-    if each.expression:
-        return each.expression
-    known = operators.toleration(each.operator)
-    operator = known.name if known is not None else each.operator
-    valueless = known is not None and known.arity == operators.NONE
-    value = "" if valueless else each.value or '""'
-    words = (each.key or "any key", operator, value, each.effect and f"({each.effect})")
-    return " ".join(filter(None, words))
+def _place(each: TolerationCheck) -> str:
+    return f"{each.carrier}[{each.index}]"
 
 
 def _why(each: TolerationCheck) -> str:
@@ -299,12 +311,14 @@ def _spread(check: SpreadCheck, on: Screen) -> str:
     facts += f", minDomains {check.min_domains}" if check.min_domains > 1 else ""
     text = _title(facts, on, good=check.matches)
     rows: list[Row] = []
-    for each in check.domains:
+    shown = telling.domains_of(check)
+    for each in shown:
         here = each.name == check.domain
         name = Cell(each.name, "bold" if here else "")
         rows.append([name, str(each.nodes), str(each.pods), "this node's" if here else ""])
-    if check.omitted:
-        rows.append([f"and {check.omitted} more", "", "", ""])
+    more = len(check.domains) + check.omitted - len(shown)
+    if more:
+        rows.append([f"and {more} more", "", "", ""])
     if rows:
         text += tables.render(("DOMAIN", "NODES", "PODS", ""), rows, on, indent=_INDENT)
     return text + tables.paragraph(check.why, on, indent=_INDENT)

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -52,7 +52,12 @@ def find(wanted: Wanted, paths: Sequence[str], cluster: LiveCluster | None) -> S
         raise sources.no_cluster("--cluster PATH")
     where = namespace or cluster.namespace
     origin, document = asyncio.run(_asked(cluster, where, kind, name, wanted.selector))
-    return next(templates.subjects(origin, document))
+    return _living(next(templates.subjects(origin, document)))
+
+
+def _living(subject: Subject) -> Subject:
+    """A pod of a cluster lives, also if somebody has left its UID out of the manifests."""
+    return replace(subject, is_living=True) if subject.kind == kinds.POD.name else subject
 
 
 def _is_file(word: str, *, may_miss: bool) -> bool:
@@ -108,7 +113,9 @@ def _in_files(paths: Sequence[str], namespace: str, kind: Kind, name: str) -> Su
     named: dict[str, tuple[Path, dict[str, Plain]]] = {}
     pods: list[tuple[Brief, Path, dict[str, Plain]]] = []
     for path in paths:
-        for file, each, item in manifests.items(path, (kinds.POD.name, kind.name), _say_nothing):
+        for file, each, item in manifests.items(
+            path, (kinds.POD.name, kind.name), sources.say_nothing
+        ):
             brief = _brief(item)
             if brief.metadata.namespace != namespace:
                 continue
@@ -123,11 +130,7 @@ def _in_files(paths: Sequence[str], namespace: str, kind: Kind, name: str) -> Su
         )
     newest = lookup.newest(brief for brief, _, _ in pods)
     found = next(((file, item) for brief, file, item in pods if brief is newest), named[name])
-    return next(templates.subjects(str(found[0]), found[1]))
-
-
-def _say_nothing(_skipped: str) -> None:
-    """The same files are read once more, and skipped once more."""
+    return _living(next(templates.subjects(str(found[0]), found[1])))
 
 
 def _brief(item: dict[str, Plain]) -> Brief:

@@ -74,6 +74,10 @@ def _own_namespace() -> str:
         return kubeconfig.DEFAULT_NAMESPACE
 
 
+def say_nothing(_sentence: str) -> None:
+    """For files that are read once more: what is left out was told already."""
+
+
 def tell(sentence: str) -> None:
     """Say something beside the output of a command."""
     print(f"{program.name()}: {escapes.lines(sentence)}", file=sys.stderr)

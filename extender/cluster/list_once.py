@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Collection
 from typing import Any
+from urllib.parse import quote
 
 from extender.cluster import listing, resources
 from extender.cluster.api import ApiServer, Connection
@@ -26,6 +27,14 @@ async def snapshot(api: ApiServer, names: Collection[str]) -> Snapshot:
         pods=resources.PODS.name in names,
         volumes=resources.PERSISTENT_VOLUMES.name in names,
     )
+
+
+async def one(api: ApiServer, resource: str, namespace: str, name: str) -> bytes:
+    """One object of a namespaced resource, given by the path of its list; as JSON."""
+    folder, _, plural = resource.rpartition("/")
+    place = f"namespaces/{quote(namespace, safe='')}/{plural}/{quote(name, safe='')}"
+    async with api.connect() as connection:
+        return await connection.get(f"{folder}/{place}", {})
 
 
 async def _fill(store: Store[Any], connection: Connection, resource: Resource[Any]) -> None:

@@ -1,5 +1,7 @@
 """Prints the effective configuration as an equivalent file."""
 
+from typing import Final
+
 from extender.config.loading import API_VERSION, KIND
 from extender.config.schema import Config, LeaderElection, Limits, ProfileConfig, TLSFiles
 from extender.match.gates import ATTRIBUTE_OF
@@ -44,6 +46,27 @@ def to_document(config: Config) -> dict[str, Plain]:
         "limits": _limits_document(config.limits),
         "logging": {"format": config.logging.format, "verbosity": config.logging.verbosity},
     }
+
+
+# What a verdict depends on, by the keys of the document.
+_JUDGING: Final = (
+    "apiVersion",
+    "kind",
+    "featureGates",
+    "profiles",
+    "annotationPrefix",
+    "reasons",
+    "noExecute",
+    "compile",
+)
+
+
+def judging_document(config: Config) -> dict[str, Plain]:
+    """The part of the configuration that verdicts depend on: no files, no addresses."""
+    document = to_document(config)
+    chosen: dict[str, Plain] = {key: document[key] for key in _JUDGING if key in document}
+    chosen["limits"] = {"annotationBytes": config.limits.annotation_bytes}
+    return chosen
 
 
 def _limits_document(limits: Limits) -> Plain:

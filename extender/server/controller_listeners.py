@@ -31,7 +31,9 @@ class ControllerListeners:
         self._tls = admission_tls(config)
         self._entrances = Entrances(config.limits)
         readiness = Readiness({**checks, "shutdown": self._check_shutdown})
-        self._ops = ops_app(readiness, registry=registry, callers=Callers(), source=source)
+        self._ops = ops_app(
+            readiness, registry=registry, callers=Callers(), source=source, config=config
+        )
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[list[Listening]]:

@@ -42,8 +42,7 @@ class Server:
         metrics: Metrics,
         caches: CacheBudget | None = None,
     ) -> None:
-        self._config = config
-        self._source = source
+        self._config, self._source = config, source
         self._tls = ReloadingTLS(config.scheduler_tls) if config.scheduler_tls else None
         self._admission_tls = admission_tls(config)
         budget = CacheBudget(config.limits.cache_bytes) if caches is None else caches
@@ -73,6 +72,7 @@ class Server:
             registry=metrics.registry,
             callers=callers,
             source=source,
+            config=config,
             explain=self._explain.handle if self._explain else None,
         )
 

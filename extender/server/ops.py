@@ -9,6 +9,8 @@ from prometheus_client.aiohttp import make_aiohttp_handler
 
 from extender import __version__
 from extender.cluster.source import State
+from extender.config import printing
+from extender.config.schema import Config
 from extender.server import explain as explain_door
 from extender.server.reply import Handler
 from extender.server.status import Callers, Readiness
@@ -26,9 +28,12 @@ def ops_app(
     registry: CollectorRegistry,
     callers: Callers,
     source: Stating,
+    config: Config,
     explain: Handler | None = None,
 ) -> web.Application:
     """The routes of the ops listener; without `explain` there is no such path."""
+
+    configuration = printing.judging_document(config)
 
     async def livez(_request: web.Request) -> web.Response:
         return web.Response(text="ok")
@@ -42,7 +47,8 @@ def ops_app(
         return web.json_response({"version": __version__, "python": platform.python_version()})
 
     async def status(_request: web.Request) -> web.Response:
-        return web.json_response(callers.document(source.state().remark))
+        document = callers.document(source.state().remark)
+        return web.json_response(document | {"configuration": configuration})
 
     app = web.Application()
     app.router.add_get("/livez", livez)

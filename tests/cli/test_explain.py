@@ -24,6 +24,8 @@ EXAMPLE = (
 )
 WEB = ("-f", PODS, "web", "--cluster", CLUSTER)
 MISTAKES = ROOT / "tests/golden/mistakes/workloads.yaml"
+ADVICE = ("--cluster", str(GOLDEN / "advice.yaml"))
+GATE = "TaintTolerationComparisonOperators=false"
 COMPILED = ROOT / "tests/golden/compile"
 
 
@@ -46,6 +48,14 @@ def explained(*arguments: str) -> process.Ended:
         ("anything", 0, ("-f", PODS, "anything", "--cluster", CLUSTER)),
         ("anything-on-c-1", 0, ("-f", PODS, "anything", "--cluster", CLUSTER, "--node", "c-1")),
         ("pending", 1, ("-n", "shop", "pending", "--cluster", CLUSTER)),
+        ("advice-unquoted", 1, ("-n", "batch", "unquoted", *ADVICE)),
+        ("advice-newest", 1, ("-n", "batch", "newest", *ADVICE)),
+        ("advice-system-tolerations", 1, ("-n", "batch", "plain", *ADVICE)),
+        ("advice-pinned", 1, ("-n", "batch", "pinned", *ADVICE)),
+        ("advice-in-place", 1, ("-n", "batch", "report-7d4b9c-x2x", *ADVICE)),
+        ("advice-new-pod", 1, ("-n", "batch", "fixed-7d4b9c-x2x", *ADVICE)),
+        ("advice-last-attempt", 0, ("-n", "batch", "hungry", *ADVICE)),
+        ("advice-gate", 1, ("-n", "batch", "hungry", *ADVICE, "--feature-gates", GATE)),
     ],
 )
 def test_what_is_printed(golden: str, code: int, arguments: tuple[str, ...]) -> None:
@@ -75,7 +85,7 @@ def test_an_annotation_that_cannot_be_read_is_the_cause_of_a_refusal() -> None:
         "pod annotation scheduling.leeway/tolerations is invalid:"
         ' [0].value must be text: write "900"'
     )
-    assert f"refused  annotation  {reason}\n" in whole.out
+    assert f"refused  annotation  {reason}  " in whole.out
     assert "NodeUnschedulable" not in whole.out
     assert one.out.startswith("Job shop/numbers on node cordoned: refused by annotation\n")
 
@@ -115,16 +125,16 @@ def test_what_compile_mode_makes_of_a_pod_as_data(tmp_path: Path) -> None:
 
     assert (made["state"], made["openByTolerations"], made["openByRules"]) == ("behind", 1, 2)
     assert made["tolerations"][2] == {
-        "key": "sla",
+        "key": "node.kubernetes.io/sla",
         "operator": "Equal",
         "value": "980",
         "effect": "NoSchedule",
         "tolerationSeconds": None,
-        "text": "sla=980:NoSchedule",
+        "text": "node.kubernetes.io/sla=980:NoSchedule",
         "missing": True,
         "origin": "rule",
-        "why": "from `sla Gt 900` (annotation)",
-        "rule": "sla Gt 900",
+        "why": "from `node.kubernetes.io/sla Gt 900` (annotation)",
+        "rule": "node.kubernetes.io/sla Gt 900",
         "carrier": "annotation",
     }
     assert as_yaml["compilation"] == made
@@ -147,6 +157,74 @@ def test_data_in_two_forms() -> None:
     assert as_json["apiVersion"] == "leeway.scheduling/v1alpha1"
     assert as_json["derivation"] is None
     assert as_yaml["derivation"]["node"] == "b-1"
+
+
+def test_a_page_for_a_ticket() -> None:
+    ended = explained(*EXAMPLE, "-o", "html")
+
+    assert (ended.code, ended.err) == (1, "")
+    assert ended.out.startswith("<!DOCTYPE html>\n<html lang=")
+    assert "Nearest fix: 1 change, and it passes on spot-gold" in ended.out
+
+
+def a_large_cluster(folder: Path) -> str:
+    """5,000 nodes and 20,000 pods, as kubectl dumps them."""
+    nodes = [
+        {
+            "kind": "Node",
+            **node_json(
+                f"node-{i:04}",
+                taint("sla", str(500 + i % 500)),
+                labels={"kubernetes.io/hostname": f"node-{i:04}", "zone": "abc"[i % 3]},
+            ),
+        }
+        for i in range(5_000)
+    ]
+    pods = [
+        {
+            "kind": "Pod",
+            "metadata": {"name": f"web-{i}", "namespace": "shop", "labels": {"app": "web"}},
+            "spec": {"nodeName": f"node-{i % 4999:04}"},
+            "status": {"phase": "Running"},
+        }
+        for i in range(20_000)
+    ]
+    file = folder / "cluster.json"
+    file.write_text(json.dumps({"kind": "List", "items": [*nodes, *pods]}), encoding="utf-8")
+    return str(file)
+
+
+def test_a_large_cluster_is_told_in_a_few_lines(tmp_path: Path) -> None:
+    """Spread over hostnames has as many domains as there are nodes."""
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    pod = {
+        "kind": "Pod",
+        "metadata": {
+            "name": "web",
+            "namespace": "shop",
+            "labels": {"app": "web"},
+            "annotations": {
+                "scheduling.leeway/tolerations": '[{"key":"sla","operator":"Gt","value":"998"}]'
+            },
+        },
+        "spec": {"topologySpreadConstraints": [constraint]},
+    }
+    file = tmp_path / "pod.json"
+    file.write_text(json.dumps(pod), encoding="utf-8")
+    cluster = a_large_cluster(tmp_path)
+    all_nodes = explained(str(file), "--cluster", cluster)
+    one = explained(str(file), "--cluster", cluster, "--node", "node-0499")
+
+    assert (all_nodes.code, one.code) == (0, 1)
+    assert "passes on 1 of 5000 nodes" in all_nodes.out
+    assert "and 4989 more" in one.out
+    for ended in (all_nodes, one):
+        assert len(ended.out.splitlines()) < 60
 
 
 def test_a_patch_that_is_told_works(tmp_path: Path) -> None:
@@ -196,6 +274,21 @@ def test_names_alone_and_everything() -> None:
     assert explained(*EXAMPLE, "-o", "wide").out == explained(*EXAMPLE, "--all").out
 
 
+def test_a_pod_that_kubectl_printed_has_its_owner() -> None:
+    documents = yaml.safe_load_all((GOLDEN / "advice.yaml").read_text(encoding="utf-8"))
+    pod = next(each for each in documents if each["metadata"]["name"].startswith("fixed-"))
+    ended = subprocess.run(  # noqa: S603 - our own command
+        [*process.MODULE, "explain", "-", *ADVICE],
+        input=yaml.safe_dump(pod),
+        capture_output=True,
+        text=True,
+        check=False,
+        env=process.environment(),
+    )
+
+    assert ended.stdout == (GOLDEN / "advice-new-pod.txt").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("golden", "arguments"),
     [
@@ -217,8 +310,7 @@ def test_gates_and_the_configuration_count(tmp_path: Path) -> None:
         "profiles: [{schedulerName: another}]\n",
         encoding="utf-8",
     )
-    gate = "TaintTolerationComparisonOperators=false"
-    off = explained(*EXAMPLE, "--feature-gates", gate, "--node", "spot-gold")
+    off = explained(*EXAMPLE, "--feature-gates", GATE, "--node", "spot-gold")
     foreign = explained(*EXAMPLE, "--config", str(file))
 
     assert "feature gate TaintTolerationComparisonOperators is off" in off.out

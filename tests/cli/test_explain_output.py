@@ -23,14 +23,18 @@ def test_many_nodes_that_pass_are_not_all_listed() -> None:
 
     assert "n09" in short
     assert "n10" not in short
-    assert "and 2 more  passes" in short
+    assert "   12  ####################  passes   -       -       n00, n01," in short
+    assert "n09 and 2 more\n" in short
     assert "n11" in whole
 
 
 def test_many_nodes_that_are_refused_share_a_line() -> None:
     made = explained(a_pod(), *(node_json(f"n{i}", taint("x")) for i in range(5)))
 
-    assert "n0, n1, n2 and 2 more  refused  TaintToleration" in explain_output.render(made, PLAIN)
+    text = explain_output.render(made, PLAIN)
+
+    assert "    5  ####################  refused  TaintToleration  node(s) had untolerated" in text
+    assert "  n0, n1, n2 and 2 more\n" in text
 
 
 def test_what_would_help_elsewhere_is_told_when_it_is_asked_for() -> None:

@@ -98,7 +98,7 @@ def test_the_same_as_data() -> None:
 def test_a_cluster_in_compile_mode() -> None:
     ended = scan("-o", "json", "tests/golden/compile/cluster.yaml")
     page = json.loads(ended.out)
-    plain = {"key": "sla", "operator": "Equal", "effect": "NoSchedule"}
+    plain = {"key": "node.kubernetes.io/sla", "operator": "Equal", "effect": "NoSchedule"}
 
     assert ended.code == 1  # an annotation that cannot be read, as ever
     assert [(each["name"], each["state"], each["missing"]) for each in page["notCompiled"]] == [

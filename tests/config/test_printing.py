@@ -180,3 +180,25 @@ def test_a_printed_kubeconfig_loads_as_itself(tmp_path: Path) -> None:
     config = Config(kubeconfig="admin.conf")
 
     assert printed_and_loaded(tmp_path, config) == config
+
+
+def test_what_verdicts_depend_on_names_no_file_and_no_address() -> None:
+    """It is shown to whoever reaches the ops port."""
+    gates = FeatureGates(cel=False)
+    config = Config(
+        gates=gates,
+        profiles=(ProfileConfig("own", DEFAULT_WEIGHTS),),
+        annotation_prefix="a.b/",
+        no_execute="join",
+        kubeconfig="/secret/kubeconfig",
+        scheduler_tls=TLSFiles("/secret/tls.crt", "/secret/tls.key"),
+        limits=Limits(annotation_bytes=1000),
+        compile=CompileSettings(max_tolerations=3),
+    )
+    document = printing.judging_document(config)
+    loaded = loading.from_data(document)
+
+    assert "secret" not in str(document)
+    assert "listen" not in document
+    assert loaded.settings() == config.settings()
+    assert (loaded.profiles, loaded.compile) == (config.profiles, config.compile)

@@ -15,6 +15,7 @@ from tests.builders import JSON
 _NOT_FOUND: Final = 404
 _CONFLICT: Final = 409
 _PATCH: Final = {"Content-Type": "application/merge-patch+json"}
+_STRATEGIC: Final = {"Content-Type": "application/strategic-merge-patch+json"}
 
 T = TypeVar("T")
 
@@ -38,13 +39,18 @@ class Api:
         """One object, or a list."""
         return await self._ask("GET", path, params=params)
 
-    async def create(self, path: str, body: JSON) -> JSON:
+    async def create(self, path: str, body: JSON, **params: str) -> JSON:
         """A new object in the collection at a path."""
-        return await self._ask("POST", path, json=body)
+        return await self._ask("POST", path, json=body, params=params)
 
     async def merge(self, path: str, patch: JSON) -> JSON:
         """The object at a path with some fields changed; None removes one, lists are replaced."""
         return await self._ask("PATCH", path, data=json.dumps(patch), headers=_PATCH)
+
+    async def patch(self, path: str, patch: JSON, **params: str) -> JSON:
+        """The object at a path after a patch as kubectl sends it: lists may be merged by a key."""
+        body = json.dumps(patch)
+        return await self._ask("PATCH", path, data=body, headers=_STRATEGIC, params=params)
 
     async def events(self, path: str, **params: str) -> AsyncIterator[JSON]:
         """What happens to a collection, beginning with what is in it; ends if the server does."""

@@ -72,6 +72,26 @@ async def test_one_node_in_depth() -> None:
     assert (check["parsedValue"], check["parsedTaint"], check["matches"]) == ("950", "950", False)
 
 
+async def test_a_pod_that_lives_is_helped_by_its_owner() -> None:
+    """The owner is named as far as the pod names it."""
+    reference = {"kind": "ReplicaSet", "name": "report-abc", "controller": True}
+    pod: JSON = {
+        "metadata": {
+            "name": "report-abc-x",
+            "namespace": "batch",
+            "uid": "u",
+            "labels": {"pod-template-hash": "abc"},
+            "ownerReferences": [reference],
+        },
+        "spec": {"nodeSelector": {"zone": "A"}},
+    }
+    async with served(ENABLED, FixedSource(node_json("n", labels={"zone": "a"}))) as client:
+        fix = (await explained(client, pod))["fix"]
+
+    assert fix["target"] == {"kind": "Deployment", "namespace": "batch", "name": "report"}
+    assert fix["needsNewPod"] is True
+
+
 async def test_a_workload_and_the_configured_profile() -> None:
     profile = ProfileConfig("extended-scheduler", DEFAULT_WEIGHTS)
     deployment = {

@@ -179,6 +179,14 @@ class Skew:
             more -= self._tally.selection.victims(node.name, victims)
         return SKEWED if self._base.is_full(domain, more) else SUCCESS
 
+    def skew(self, node: NodeInfo) -> int:
+        """What must not exceed maxSkew if the pod went to the node, which has a domain."""
+        here = node.labels[self.constraint.key]
+        nominated = self._nominated[here]
+        matching = self._base.counts[here] + nominated
+        own = int(self.constraint.matches_itself)
+        return matching + own - int(self._base.smallest(here, nominated))
+
     def account(self, node: NodeInfo) -> Account:
         """How the verdict on one node comes about, for a person."""
         domain = node.labels.get(self.constraint.key)

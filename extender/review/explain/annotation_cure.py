@@ -1,7 +1,8 @@
 """Fixes for an annotation that cannot be read: quotes, brackets, a misspelt field."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from extender.errors import AnnotationError, DocumentError
@@ -13,7 +14,7 @@ from extender.model.core_v1 import Pod
 from extender.model.documents import Plain
 from extender.review.explain import nearness
 from extender.review.explain.edits import REQUIRED, Editor, text_of
-from extender.review.explain.proposals import Case, Proposal
+from extender.review.explain.proposals import INCURABLE, Case, Edit, Estimate, Proposal
 from extender.review.explain.schema import Change
 from extender.review.explain.words import quoted
 
@@ -33,6 +34,7 @@ _FIELDS: Final = {
         "preference",
     ),
 }
+_COST: Final = 0.5
 _NUMBERS: Final = frozenset({"tolerationSeconds", "weight"})
 
 
@@ -45,32 +47,45 @@ class AnnotationCure:
 
     def obstacles(self, case: Case) -> int:
         """How many annotations cannot be read."""
-        return sum(not readable(case.pod, name, self.settings) for name in _FIELDS)
+        return len(unreadable(case.pod, self.settings))
+
+    def facet(self, _case: Case) -> Hashable:
+        """Every node is refused."""
+        return None
+
+    def estimate(self, case: Case) -> Estimate:
+        """One change for each annotation."""
+        count = self.obstacles(case)
+        curable = sum(1 for _ in self.proposals(case)) == count
+        return Estimate(count, count * _COST) if curable else INCURABLE
 
     def proposals(self, case: Case) -> Iterator[Proposal]:
-        """The same annotation with obvious mistakes corrected."""
+        """The same annotations with obvious mistakes corrected."""
+        for name in unreadable(case.pod, self.settings):
+            yield from self._mended(case, name)
+
+    def _mended(self, case: Case, name: str) -> Iterator[Proposal]:
         annotations = (case.pod.metadata.annotations if case.pod.metadata else None) or {}
-        for name, fields in _FIELDS.items():
-            full = self.settings.annotation_prefix + name
-            if readable(case.pod, name, self.settings):
-                continue
-            mender = _Mender(fields)
-            mended = mender.mended(annotations[full], self.settings, as_list=name == TOLERATIONS)
-            if mended is None:
-                continue
-            change = Change(
-                self.plugin,
-                "; ".join(dict.fromkeys(mender.said)),
-                f"metadata.annotations[{full}]",
-                annotations[full],
-                mended,
-            )
-            pod = Editor(self.settings).with_annotation(case.pod, name, mended)
-            yield Proposal(0.5, change, pod, case.node)
+        full = self.settings.annotation_prefix + name
+        mender = _Mender(_FIELDS[name])
+        mended = mender.mended(annotations[full], self.settings, as_list=name == TOLERATIONS)
+        if mended is None:
+            return
+        said = "; ".join(dict.fromkeys(mender.said))
+        path = f"metadata.annotations[{full}]"
+        change = Change(self.plugin, said, path, annotations[full], mended)
+        pod = Editor(self.settings).with_annotation(case.pod, name, mended)
+        if readable(pod, name, self.settings):
+            yield Proposal(_COST, partial(Edit, change, pod, case.node))
 
     def advice(self, _case: Case) -> list[str]:
         """The reason itself says what is wrong."""
         return ["correct the annotation: every node is refused until then"]
+
+
+def unreadable(pod: Pod, settings: Settings) -> list[str]:
+    """The annotations that cannot be read."""
+    return [name for name in _FIELDS if not readable(pod, name, settings)]
 
 
 def readable(pod: Pod, name: str, settings: Settings) -> bool:

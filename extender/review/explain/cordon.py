@@ -1,7 +1,10 @@
 """Refusals by NodeUnschedulable: what tolerates the cordon, and the command that lifts it."""
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import Final
 
 import msgspec
 
@@ -10,9 +13,11 @@ from extender.framework.interface import Settings
 from extender.framework.snapshot import NodeInfo, TaintSet
 from extender.match.taints import CORDON
 from extender.plugins.node_unschedulable import NodeUnschedulable
-from extender.review.explain.proposals import Case, Proposal
+from extender.review.explain.proposals import Case, Edit, Estimate, Proposal
 from extender.review.explain.schema import Change, Derivation
 from extender.review.explain.taints.derivation import placed_tolerations, taint_check
+
+_COST: Final = 4.0
 
 
 def derive(plugin: NodeUnschedulable, case: Case, limit: int, derived: Derivation) -> Derivation:
@@ -38,8 +43,19 @@ class CordonCure:
         """Whether the node is cordoned."""
         return int(case.node.unschedulable)
 
+    def facet(self, case: Case) -> Hashable:
+        """Whether the node is cordoned."""
+        return case.node.unschedulable
+
+    def estimate(self, _case: Case) -> Estimate:
+        """One command."""
+        return Estimate(1, _COST)
+
     def proposals(self, case: Case) -> Iterator[Proposal]:
         """Uncordon the node, which also removes its taint."""
+        yield Proposal(_COST, partial(self._uncordon, case), additive=True)
+
+    def _uncordon(self, case: Case) -> Edit:
         node = case.node
         change = Change(
             "NodeUnschedulable",
@@ -47,9 +63,9 @@ class CordonCure:
             f"node {node.name}: spec.unschedulable",
             "true",
             "false",
-            command=f"kubectl uncordon {node.name}",
+            command=shlex.join(["kubectl", "uncordon", node.name]),
         )
-        yield Proposal(4.0, change, case.pod, uncordoned(node), additive=True)
+        return Edit(change, case.pod, uncordoned(node))
 
     def advice(self, _case: Case) -> list[str]:
         """Nothing else."""

@@ -16,6 +16,7 @@ from extender.model.core_v1 import (
     Affinity,
     NodeAffinity,
     NodeSelector,
+    NodeSelectorRequirement,
     ObjectMeta,
     Pod,
     PodSpec,
@@ -62,6 +63,24 @@ class Editor:
         plain = brief(affinity) | {REQUIRED: brief(changed)}
         return self.with_annotation(pod, NODE_AFFINITY, text_of(plain))
 
+    def required(self, pod: Pod, carrier: str) -> NodeSelector:
+        """The required terms of one carrier."""
+        native = carrier == NATIVE
+        held = (
+            rules.native_affinity(pod) if native else rules.annotated_affinity(pod, self.settings)
+        )
+        return (held and held.required) or NodeSelector()
+
+    def with_requirement(
+        self, pod: Pod, carrier: str, index: int, place: int, changed: NodeSelectorRequirement
+    ) -> Pod:
+        """The pod with another requirement in a required term."""
+        terms = list(self.required(pod, carrier).node_selector_terms or ())
+        expressions = list(terms[index].match_expressions or ())
+        expressions[place] = changed
+        terms[index] = replace(terms[index], match_expressions=tuple(expressions))
+        return self.with_required(pod, carrier, NodeSelector(tuple(terms)))
+
     def with_annotation(self, pod: Pod, name: str, text: str) -> Pod:
         """The pod with another text in one of our annotations."""
         meta = pod.metadata or ObjectMeta()
@@ -96,14 +115,28 @@ class Editor:
                 brief(each) for each in after.tolerations or () if each not in self.implicit
             ]
         if before.topology_spread_constraints != after.topology_spread_constraints:
-            spec["topologySpreadConstraints"] = [
-                brief(each) for each in after.topology_spread_constraints or ()
-            ]
+            spec["topologySpreadConstraints"] = _constraints(after)
         if before.volumes != after.volumes:
             # Volumes are merged by name; we know only those from claims.
             old = before.volumes or ()
             spec["volumes"] = [brief(each) for each in after.volumes or () if each not in old]
         return spec
+
+
+def _constraints(spec: PodSpec) -> list[Plain]:
+    """All constraints; a patch merges them by their topology key, so that must be unique."""
+    written = spec.topology_spread_constraints or ()
+    listed: list[Plain] = [brief(each) for each in written]
+    if len({each.topology_key for each in written}) < len(written):
+        listed.insert(0, {"$patch": "replace"})
+    return listed
+
+
+def terms_path(carrier: str, settings: Settings) -> str:
+    """The path of a carrier's required terms."""
+    native = "spec.affinity.nodeAffinity"
+    annotation = f"metadata.annotations[{settings.annotation_prefix}{NODE_AFFINITY}]"
+    return f"{native if carrier == NATIVE else annotation}.{REQUIRED}.nodeSelectorTerms"
 
 
 def with_spec(pod: Pod, **changes: Any) -> Pod:

@@ -11,11 +11,16 @@ from extender.errors import NotFoundError
 from extender.framework.interface import Code, Status
 from extender.framework.snapshot import NodeInfo, Snapshot
 from extender.model.core_v1 import ObjectMeta, PodSpec
-from extender.review.explain import compiled, nearness, remarks
+from extender.review.explain import compiled, gate_checks, nearness, pins, remarks, thresholds
 from extender.review.explain.inquiry import Inquiry
-from extender.review.explain.judgement import Judgement, nearest
-from extender.review.explain.schema import Explanation, PodReference, ProfileReference
-from extender.review.explain.steps import Steps, filtered, finished
+from extender.review.explain.judgement import Judgement
+from extender.review.explain.schema import (
+    Explanation,
+    PodReference,
+    ProfileReference,
+    SchedulerAttempt,
+)
+from extender.review.explain.steps import Bench, Steps, filtered, finished
 from extender.wire import answers
 
 DEFAULT_SCHEDULER: Final = "default-scheduler"
@@ -31,12 +36,16 @@ def explaining(inquiry: Inquiry) -> Steps[Explanation]:
     snapshot, profile, pod = inquiry.snapshot, inquiry.profile, inquiry.pod
     nodes = list(snapshot.nodes.values())
     asked = None if inquiry.node is None else _named(inquiry.node, snapshot)
-    result = yield from filtered(profile, pod, snapshot, nodes)
-    judged = Judgement(inquiry, nodes, result.statuses)
+    bench = Bench(nodes)
+    result = yield from filtered(profile, pod, snapshot, nodes, bench=bench)
+    judged = Judgement(inquiry, nodes, result.statuses, bench)
     verdicts = judged.verdicts()
     yield
     groups = yield from judged.groups()
-    fix = None if judged.passing else nearest(group.fix for group in groups)
+    pin = pins.of(pod, profile, inquiry.settings, nodes)
+    fix = yield from judged.fix(groups, pin.nodes if pin else ())
+    gates = yield from gate_checks.of(inquiry, nodes, judged.passes, bench)
+    steps = yield from thresholds.of(inquiry, nodes, bench)
     derived = None
     if asked is not None:
         derived = yield from judged.derivation(asked)
@@ -56,6 +65,10 @@ def explaining(inquiry: Inquiry) -> Steps[Explanation]:
         notes=(*remarks.of(inquiry, result.findings, judged.passing), *notes),
         derivation=derived,
         compilation=compilation,
+        attempt=_attempt(inquiry),
+        pin=pin,
+        gates=tuple(gates),
+        thresholds=tuple(steps),
     )
 
 
@@ -78,6 +91,13 @@ def _reference(inquiry: Inquiry) -> PodReference:
         inquiry.subject.kind,
         inquiry.subject.owner,
     )
+
+
+def _attempt(inquiry: Inquiry) -> SchedulerAttempt | None:
+    attempt = inquiry.subject.attempt
+    if attempt is None:
+        return None
+    return SchedulerAttempt(attempt.reason, attempt.message, attempt.since)
 
 
 def _message(nodes: Sequence[NodeInfo], statuses: Sequence[Status]) -> str:

@@ -4,7 +4,7 @@ from typing import Final
 
 from semver import Version
 
-from extender.match import integers
+from extender.match import integers, versions
 from extender.match.operators import AnyComparison, Relation
 from extender.match.spelling import spelling as spelling
 from extender.review.explain.words import quoted, version_problem
@@ -51,12 +51,28 @@ def canonical(text: str) -> str | None:
 def distance(comparison: AnyComparison, old: str, new: str) -> float:
     """The size of a change of a bound, from 0 to 1."""
     if comparison.kind == "semver":
-        same = old.partition("-")[0].removeprefix("v") == new.partition("-")[0]
-        return 0.1 if same else 0.5
+        return _version_distance(versions.parse(old), versions.parse(new))
     before, after = integers.signed(old), integers.signed(new)
     if before is None or after is None:
         return 1.0
     return min(1.0, abs(before - after) / max(abs(before), abs(after), 1))
+
+
+def _version_distance(before: Version | None, after: Version | None) -> float:
+    """Another major version is farther than any minor version, and so on."""
+    if before is None or after is None:
+        return 1.0
+    parts = zip(
+        (before.major, before.minor, before.patch),
+        (after.major, after.minor, after.patch),
+        (0.7, 0.4, 0.15),  # where a change of this part begins
+        strict=True,
+    )
+    for old, new, least in parts:
+        if old != new:
+            gap = abs(old - new)
+            return least + 0.2 * gap / (gap + 1)
+    return 0.1
 
 
 def because(comparison: AnyComparison, value: str, actual: str) -> str:

@@ -25,10 +25,7 @@ def of(inquiry: Inquiry, findings: set[Finding], passing: int) -> Iterator[str]:
             "no profile is configured for this scheduler: only the node-affinity annotation is"
             " judged here, everything else is left to kube-scheduler"
         )
-    if subject.written is not None:
-        lives = bool(pod.metadata and pod.metadata.uid)
-        for mistake in Review(subject.written, None, inquiry.settings).mistakes(lives=lives):
-            yield f"{mistake.field}: {mistake.text}"
+    yield from _of_mistakes(inquiry)
     yield from _of_findings(findings)
     spreads = bool(pod.spec and pod.spec.topology_spread_constraints)
     if spreads and snapshot.pods is None:
@@ -40,11 +37,24 @@ def of(inquiry: Inquiry, findings: set[Finding], passing: int) -> Iterator[str]:
         )
     if snapshot.volumes is None and any(volumes.claims_of(pod)):
         yield "claims and volumes are not known here, so VolumeBinding is skipped"
-    if passing:
+    if passing and subject.attempt is not None:
+        yield (
+            "kube-scheduler's own plugins refuse nodes that pass here: its last attempt says why"
+        )
+    elif passing:
         yield (
             "if the pod stays Pending although a node passes here, kube-scheduler's own plugins"
             " refuse, such as NodeResourcesFit: kubectl describe pod has its event"
         )
+
+
+def _of_mistakes(inquiry: Inquiry) -> Iterator[str]:
+    """Rules that are misspelt or misplaced, as the webhook says it."""
+    subject = inquiry.subject
+    if subject.written is not None:
+        review = Review(subject.written, None, inquiry.settings)
+        for mistake in review.mistakes(lives=subject.is_living):
+            yield f"{mistake.field}: {mistake.text}"
 
 
 def _of_findings(findings: set[Finding]) -> Iterator[str]:

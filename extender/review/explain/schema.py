@@ -51,11 +51,20 @@ class Change(Struct, frozen=True, rename="camel"):
     command: str = ""
 
 
+class ObjectReference(Struct, frozen=True, rename="camel"):
+    """An object of the cluster, or of a manifest."""
+
+    kind: str
+    namespace: str
+    name: str
+
+
 class Fix(Struct, frozen=True, rename="camel"):
     """Changes that were tried on the pod.
 
     If `complete`, the pod passes on the node with them, else they cure only a part.
-    `patch` is a strategic merge patch of the object that the pod was taken from.
+    `patch` is a strategic merge patch of `target`: of the pod, or of a workload around its
+    template.
     """
 
     node: str
@@ -65,6 +74,9 @@ class Fix(Struct, frozen=True, rename="camel"):
     passing: int  # how many nodes pass with the changes
     patch: dict[str, Any] | None = None
     cost: float = 0.0  # the smaller the nearer
+    target: ObjectReference | None = None  # of the patch
+    needs_new_pod: bool = False  # the pod itself cannot be changed so while it lives
+    how: str = ""  # how the patch gets there, if the target is in a cluster
 
 
 class Group(Struct, frozen=True, rename="camel"):
@@ -76,6 +88,45 @@ class Group(Struct, frozen=True, rename="camel"):
     count: int
     nodes: tuple[str, ...]  # some of them
     fix: Fix | None = None
+
+
+class SchedulerAttempt(Struct, frozen=True, rename="camel"):
+    """What kube-scheduler wrote into the pod's condition PodScheduled when it last tried."""
+
+    reason: str
+    message: str
+    since: str
+
+
+class Pin(Struct, frozen=True, rename="camel"):
+    """The rules of a pod that name nodes."""
+
+    by: tuple[str, ...]
+    nodes: tuple[str, ...]  # those that are in the cluster
+
+
+class GateCheck(Struct, frozen=True, rename="camel"):
+    """A feature gate that is off, and with which other nodes would pass."""
+
+    gate: str
+    passing: int  # how many nodes would pass with it
+
+
+class ThresholdStep(Struct, frozen=True, rename="camel"):
+    """A bound of a rule, and how many nodes pass with it."""
+
+    value: str
+    passing: int
+    is_current: bool = False
+
+
+class Threshold(Struct, frozen=True, rename="camel"):
+    """A rule that compares with a bound, and what other bounds would change."""
+
+    path: str
+    key: str
+    operator: str
+    steps: tuple[ThresholdStep, ...]  # ascending
 
 
 class TolerationCheck(Struct, frozen=True, rename="camel"):
@@ -242,5 +293,9 @@ class Explanation(Struct, frozen=True, rename="camel"):
     derivation: Derivation | None = None
     # Only of pods with rules and a scheduler whose pods are compiled.
     compilation: Compilation | UnsetType = UNSET
+    attempt: SchedulerAttempt | None = None
+    pin: Pin | None = None
+    gates: tuple[GateCheck, ...] = ()  # that are off and decide
+    thresholds: tuple[Threshold, ...] = ()
     api_version: str = API_VERSION
     kind: str = KIND

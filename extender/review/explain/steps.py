@@ -59,6 +59,14 @@ class AskedOnce:
         return self.plugin.pre_filter(pod, snapshot) if self._said is None else self._said
 
 
+class Bench:
+    """Nodes that are judged again and again, with what was computed about them."""
+
+    def __init__(self, nodes: Sequence[NodeInfo]) -> None:
+        self.runner = Runner(clock=no_clock)
+        self.table = NodeTable(nodes, lasting=True)
+
+
 def filtered(
     profile: Profile,
     pod: Pod,
@@ -66,6 +74,7 @@ def filtered(
     nodes: Sequence[NodeInfo],
     *,
     size: int = SLICE,
+    bench: Bench | None = None,
 ) -> Steps[Filtered]:
     """The verdict on every node, some nodes at a time.
 
@@ -74,8 +83,8 @@ def filtered(
     if snapshot.pods is not None and snapshot.pods.in_flight:
         size = max(len(nodes), 1)
     found = Filtered()
-    runner = Runner(clock=no_clock)
-    table = NodeTable(nodes, lasting=True)
+    bench = Bench(nodes) if bench is None else bench
+    runner, table = bench.runner, bench.table
     yield
     once = tuple(map(AskedOnce, profile.filters))
     for plugin in once:

@@ -17,6 +17,7 @@ from extender.model.core_v1 import (
     LivePod,
     ObjectMeta,
     OwnerReference,
+    PendingPodStatus,
     Pod,
     PodSpec,
     Toleration,
@@ -44,6 +45,31 @@ _LIVE: Final[nulls.Decoder[LivePod]] = nulls.Decoder(LivePod)
 
 
 @dataclass(frozen=True, slots=True)
+class Owner:
+    """The workload that made a pod."""
+
+    kind: str
+    namespace: str
+    name: str
+    template: tuple[str, ...] | None = None  # the path of its pod template; None: not known
+    pod: Pod | None = None  # its pod template; None: it was not read
+
+    @property
+    def text(self) -> str:
+        """Kind and name."""
+        return f"{self.kind} {self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What kube-scheduler said when it last tried to place the pod."""
+
+    reason: str
+    message: str
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
 class Subject:
     """A pod to explain, and its workload."""
 
@@ -54,6 +80,9 @@ class Subject:
     implicit: tuple[Toleration, ...] = ()  # tolerations that a controller adds
     node: str = ""  # the node that the pod is already bound to
     live: LivePod = field(default_factory=LivePod)  # the pod as compile mode reads it
+    is_living: bool = False  # the object is in a cluster, so the API server limits its changes
+    controller: Owner | None = None  # who made the pod
+    attempt: Attempt | None = None
     written: Ruled | None = None  # the object as the webhook reads it
 
     @property
@@ -78,6 +107,19 @@ def subjects(origin: str, document: Plain, namespace: str = "") -> Iterator[Subj
             yield from subjects(origin, item, namespace)
     elif isinstance(kind, str) and kind in TEMPLATES:
         yield _subject(origin, kind, document, namespace or DEFAULT_NAMESPACE)
+
+
+def owner_references(document: Mapping[str, Plain]) -> tuple[OwnerReference, ...]:
+    """The owners of an object."""
+    try:
+        return (
+            _LIVE.decode(
+                msgspec.json.encode({"metadata": document.get("metadata")})
+            ).metadata.owner_references
+            or ()
+        )
+    except msgspec.ValidationError:
+        return ()
 
 
 def _subject(origin: str, kind: str, document: dict[str, Plain], namespace: str) -> Subject:
@@ -109,6 +151,9 @@ def _subject(origin: str, kind: str, document: dict[str, Plain], namespace: str)
         daemons.TOLERATIONS if kind == "DaemonSet" else (),
         str(spec.get("nodeName") or "") if is_pod and isinstance(spec, dict) else "",
         _owned(live, name) if kind == "DaemonSet" else live,
+        # Only the API server gives out UIDs.
+        is_living=isinstance(meta, dict) and bool(meta.get("uid")),
+        attempt=_attempt(document) if is_pod else None,
         written=_ruled(where, kind, document),
     )
 
@@ -132,6 +177,18 @@ def _decoding(where: str, document: dict[str, Plain], shape: Any) -> Iterator[No
     except msgspec.ValidationError as exc:
         problem = shapes.first_problem(document, shape, exc, Words())
         raise ManifestError(f"{where}: {problem}") from exc
+
+
+def _attempt(document: dict[str, Plain]) -> Attempt | None:
+    """The condition that kube-scheduler writes when it finds no node."""
+    try:
+        status = nulls.convert(documents.bounded(document.get("status")), PendingPodStatus)
+    except (msgspec.ValidationError, DocumentError):
+        return None  # what others write there must not stop an explanation
+    for each in status.conditions or ():
+        if each.type == "PodScheduled" and each.status == "False" and each.message:
+            return Attempt(each.reason, each.message, each.last_transition_time or "")
+    return None
 
 
 def _owned(live: LivePod, daemon: str) -> LivePod:

@@ -23,9 +23,9 @@ NODE = node_json("n", taint("sla", "950"), labels={"cores": "16"})
             "- {key: sla, operator: Equal, value: 'true'}\n- {key: sla, operator: Exists}\n",
         ),
         (
-            "{key: sla, operator: Exists, tolerationSeconds: 5}",
+            "{key: sla, operator: Exists}",
             "one toleration is written where a list belongs: begin with a dash",
-            "- {key: sla, operator: Exists, tolerationSeconds: 5}\n",
+            "- {key: sla, operator: Exists}\n",
         ),
         (
             "- {Key: sla, operatorr: Exists}",

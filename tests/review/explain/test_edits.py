@@ -16,7 +16,7 @@ from extender.model.core_v1 import (
 from extender.model.documents import Plain
 from extender.review.explain import edits
 from extender.review.explain.edits import Editor
-from tests.builders import PREFIX, a_pod, preferred, required, requirement, toleration
+from tests.builders import JSON, PREFIX, a_pod, preferred, required, requirement, toleration
 from tests.review.explain.asking import SETTINGS
 
 EDITOR = Editor(SETTINGS)
@@ -118,3 +118,16 @@ def test_labels_of_a_struct_are_kept_though_they_are_empty() -> None:
     )
 
     assert edits.brief(constraint) == {"labelSelector": {"matchLabels": {"a": ""}}}
+
+
+def test_constraints_with_the_same_key_are_replaced_and_not_merged() -> None:
+    """A strategic merge finds constraints by their topology key alone."""
+    hard = TopologySpreadConstraint(1, "zone", "DoNotSchedule")
+    soft = TopologySpreadConstraint(1, "zone", "ScheduleAnyway")
+    pod = edits.with_spec(a_pod(), topology_spread_constraints=(hard, soft))
+    patch: JSON = EDITOR.patch(pod, edits.with_constraint(pod, 0, replace(hard, max_skew=2)))
+
+    assert patch["spec"]["topologySpreadConstraints"][:2] == [
+        {"$patch": "replace"},
+        {"maxSkew": 2, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"},
+    ]

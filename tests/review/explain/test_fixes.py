@@ -22,7 +22,8 @@ from tests.review.explain.asking import SETTINGS, an_inquiry
 def planned(pod: Pod, *nodes: JSON, additive: bool = False) -> Plan:
     inquiry = an_inquiry(pod, *nodes)
     planner = Planner(inquiry.profile, SETTINGS, inquiry.snapshot, additive)
-    return finished(planner.plan(inquiry.pod, next(iter(inquiry.snapshot.nodes.values()))))
+    node = next(iter(inquiry.snapshot.nodes.values()))
+    return finished(planner.plans(inquiry.pod, node))[0]
 
 
 def test_one_plugin_after_the_other_is_cured() -> None:
@@ -59,6 +60,24 @@ def test_what_only_adds_keeps_everything_that_matched() -> None:
     assert last.complete
 
 
+def test_what_the_api_server_refuses_is_not_tried() -> None:
+    """Only a NoExecute toleration may have seconds, so its effect cannot be left out."""
+    pod = a_pod(toleration("sla", "Equal", "950", "NoExecute", tolerationSeconds=60))
+    last = planned(pod, node_json("n", taint("sla", "950")))
+
+    assert [change.path for change in last.changes] == ["spec.tolerations[1]"]
+    assert last.complete
+
+
+def test_a_pod_that_lives_keeps_its_rules() -> None:
+    pod = a_pod(node_selector={"zone": "A"})
+    inquiry = an_inquiry(pod, node_json("n", labels={"zone": "a"}))
+    planner = Planner(inquiry.profile, SETTINGS, inquiry.snapshot, living=True)
+    (plan,) = finished(planner.plans(pod, inquiry.snapshot.nodes["n"]))
+
+    assert (plan.changes, plan.complete) == ((), False)
+
+
 def test_a_pod_that_passes_needs_nothing() -> None:
     plan = planned(a_pod(), node_json("n"))
 
@@ -88,7 +107,7 @@ def test_a_plugin_that_nobody_knows_has_no_cure() -> None:
     inquiry = an_inquiry(a_pod(), node_json("n"))
     profile = Profile("test", (Strange(),), ())
     planner = Planner(profile, SETTINGS, inquiry.snapshot)
-    plan = finished(planner.plan(inquiry.pod, inquiry.snapshot.nodes["n"]))
+    (plan,) = finished(planner.plans(inquiry.pod, inquiry.snapshot.nodes["n"]))
 
     assert (plan.changes, plan.advice, plan.complete) == ((), (), False)
 

@@ -1,10 +1,7 @@
 """Groups, scores, fixes over a whole cluster."""
 
-import pytest
-
 from extender.review.explain.inquiry import Bounds
-from extender.review.explain.judgement import MAX_GROUPS, nearest
-from extender.review.explain.schema import Fix
+from extender.review.explain.judgement import MAX_GROUPS
 from tests.builders import (
     a_pod,
     node_json,
@@ -84,18 +81,3 @@ def test_large_rules_have_no_fix() -> None:
     pod = a_pod(*(toleration(f"k{i}", "Exists") for i in range(101)))
 
     assert explained(pod, node_json("n", taint("x"))).groups[0].fix is None
-
-
-@pytest.mark.parametrize(
-    ("fixes", "expected"),
-    [([], None), ([None], None), (["a"], "a"), (["b", "a"], "a"), (["part", "b"], "b")],
-)
-def test_the_nearest_fix(fixes: list[str | None], expected: str | None) -> None:
-    made = {
-        "a": Fix("a", True, (), (), 1, cost=1.0),
-        "b": Fix("b", True, (), (), 1, cost=2.0),
-        "part": Fix("part", False, (), ("do",), 0, cost=0.0),
-    }
-    found = nearest(None if name is None else made[name] for name in fixes)
-
-    assert (found and found.node) == expected

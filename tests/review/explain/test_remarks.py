@@ -9,7 +9,7 @@ from extender.framework.snapshot import Snapshot
 from extender.model.core_v1 import Toleration
 from extender.review.explain.explaining import explain
 from extender.review.explain.schema import Explanation
-from extender.review.explain.templates import Subject
+from extender.review.explain.templates import Attempt, Subject
 from tests.builders import JSON, a_pod, node_json, required, requirement, taint, toleration
 from tests.review.explain.asking import SETTINGS, an_inquiry, explained
 from tests.review.explain.spread.test_derivation import spreading
@@ -88,3 +88,16 @@ def test_where_a_pod_comes_from_is_told() -> None:
 
     assert said(explain(placed), "the pod is already on node n")
     assert said(explain(daemon), "DaemonSet controller")
+
+
+def test_what_kube_scheduler_said_replaces_the_hint_at_its_event() -> None:
+    pod = a_pod()
+    inquiry = an_inquiry(pod, node_json("n"))
+    attempt = Attempt("Unschedulable", "3 Insufficient cpu", "")
+    tried = explain(replace(inquiry, subject=Subject(pod, attempt=attempt)))
+
+    assert said(tried, "its last attempt says why")
+    assert not said(tried, "kubectl describe pod has its event")
+    assert said(explain(inquiry), "kubectl describe pod has its event")
+    assert tried.attempt is not None
+    assert tried.attempt.message == "3 Insufficient cpu"

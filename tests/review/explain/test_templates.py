@@ -8,7 +8,7 @@ from extender.errors import ManifestError
 from extender.framework import volumes
 from extender.model.core_v1 import ObjectMeta
 from extender.review.explain import templates
-from extender.review.explain.templates import Subject
+from extender.review.explain.templates import Attempt, Subject
 from tests.builders import toleration
 
 SPEC = {"schedulerName": "s", "tolerations": [toleration("own", "Exists")]}
@@ -122,3 +122,33 @@ def test_what_is_wrong_is_named(document: Any, text: str) -> None:
         one(document)
 
     assert str(caught.value) == text
+
+
+def waiting(*conditions: object) -> Subject:
+    status = {"conditions": [*conditions]}
+    return one({"kind": "Pod", "metadata": {"name": "p"}, "status": status})
+
+
+def test_what_kube_scheduler_said_last() -> None:
+    ready = {"type": "Ready", "status": "False", "message": "no"}
+    done = {"type": "PodScheduled", "status": "True"}
+    told = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "message": "3 Insufficient cpu",
+        "lastTransitionTime": "2026-01-02T03:04:05Z",
+    }
+
+    assert waiting(ready, done).attempt is None
+    assert waiting("odd").attempt is None
+    assert waiting(ready, told).attempt == Attempt(
+        "Unschedulable", "3 Insufficient cpu", "2026-01-02T03:04:05Z"
+    )
+
+
+def test_only_what_has_a_uid_lives() -> None:
+    written = one({"kind": "Pod", "metadata": {"name": "p"}})
+    living = one({"kind": "Pod", "metadata": {"name": "p", "uid": "u"}})
+
+    assert (written.is_living, living.is_living) == (False, True)

@@ -1,18 +1,27 @@
 """Fixes for a refusal by a spread constraint: a larger maxSkew."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator
+from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
 
 from extender.framework.interface import SUCCESS, Settings
+from extender.framework.snapshot import NodeInfo
 from extender.model.core_v1 import TopologySpreadConstraint
 from extender.plugins.pod_topology_spread import PodTopologySpread
 from extender.plugins.pod_topology_spread.constraints import HARD
 from extender.plugins.pod_topology_spread.filtering import HardConstraints, Skew
 from extender.review.explain.edits import with_constraint
-from extender.review.explain.proposals import Case, Proposal
+from extender.review.explain.proposals import (
+    INCURABLE,
+    NOTHING_TO_DO,
+    Case,
+    Edit,
+    Estimate,
+    OncePerPod,
+    Proposal,
+)
 from extender.review.explain.schema import Change, SpreadCheck
 from extender.review.explain.spread import derivation
 from extender.review.explain.words import counted
@@ -20,31 +29,45 @@ from extender.review.explain.words import counted
 _NAME: Final = "PodTopologySpread"
 _MAX_NAMED_DOMAINS: Final = 50
 _MAX_NAMED: Final = 3
+_COST: Final = 2.0
 
 
-@dataclass(frozen=True, slots=True)
 class SpreadCure:
     """For PodTopologySpread."""
 
-    settings: Settings
+    def __init__(self, settings: Settings) -> None:
+        self._parts = OncePerPod(partial(_constraints, PodTopologySpread(settings)))
 
     def obstacles(self, case: Case) -> int:
         """How many constraints the node breaks."""
         return len(self._broken(case))
 
+    def facet(self, case: Case) -> Hashable:
+        """The skew in the domains of the node."""
+        return tuple(
+            (
+                skew.constraint.key in case.node.labels and skew.skew(case.node),
+                skew.filter(case.node),
+            )
+            for skew in self._parts.of(case)
+        )
+
+    def estimate(self, case: Case) -> Estimate:
+        """One change for each constraint; those that no skew cures cannot be cured."""
+        total = NOTHING_TO_DO
+        for _, skew in self._broken(case):
+            if not _is_too_skewed(skew, case.node):
+                return INCURABLE
+            total = total.plus(Estimate(1, _cost(skew, case.node)))
+        return total
+
     def proposals(self, case: Case) -> Iterator[Proposal]:
         """Raise maxSkew to the skew that the pod would cause."""
         hard = _hard(case)
         for place, skew in self._broken(case):
-            index, written = hard[place]
-            check = derivation.check(skew, case.node, _MAX_NAMED_DOMAINS)
-            if check.domain is None or check.skew <= check.max_skew:
-                continue
-            said = f"{check.domain} is full ({_fullness(check)}): allow a skew of {check.skew}"
-            path = f"spec.topologySpreadConstraints[{index}].maxSkew"
-            change = Change(_NAME, said, path, str(written.max_skew), str(check.skew))
-            pod = with_constraint(case.pod, index, replace(written, max_skew=check.skew))
-            yield Proposal(2.5, change, pod, case.node)
+            if _is_too_skewed(skew, case.node):
+                make = partial(_allowed, case, skew, *hard[place])
+                yield Proposal(_cost(skew, case.node), make)
 
     def advice(self, case: Case) -> list[str]:
         """Problems that a larger maxSkew does not cure."""
@@ -59,13 +82,38 @@ class SpreadCure:
 
     def _broken(self, case: Case) -> list[tuple[int, Skew]]:
         """The constraints that the node breaks, with their places among the hard ones."""
-        question = PodTopologySpread(self.settings).pre_filter(case.pod, case.snapshot)
-        parts = question.parts if isinstance(question, HardConstraints) else ()
         return [
             (place, skew)
-            for place, skew in enumerate(parts)
+            for place, skew in enumerate(self._parts.of(case))
             if skew.filter(case.node) is not SUCCESS
         ]
+
+
+def _constraints(plugin: PodTopologySpread, case: Case) -> tuple[Skew, ...]:
+    """The hard constraints, with the pods that count."""
+    question = plugin.pre_filter(case.pod, case.snapshot)
+    return question.parts if isinstance(question, HardConstraints) else ()
+
+
+def _is_too_skewed(skew: Skew, node: NodeInfo) -> bool:
+    """Whether a larger maxSkew lets the pod pass."""
+    return skew.constraint.key in node.labels and skew.skew(node) > skew.constraint.max_skew
+
+
+def _cost(skew: Skew, node: NodeInfo) -> float:
+    """The more has to be allowed, the farther it is."""
+    wanted = skew.skew(node)
+    return _COST + (wanted - skew.constraint.max_skew) / wanted
+
+
+def _allowed(case: Case, skew: Skew, index: int, written: TopologySpreadConstraint) -> Edit:
+    """The pod with a skew that is large enough."""
+    check = derivation.check(skew, case.node, _MAX_NAMED_DOMAINS)
+    said = f"{check.domain} is full ({_fullness(check)}): allow a skew of {check.skew}"
+    path = f"spec.topologySpreadConstraints[{index}].maxSkew"
+    change = Change(_NAME, said, path, str(written.max_skew), str(check.skew))
+    pod = with_constraint(case.pod, index, replace(written, max_skew=check.skew))
+    return Edit(change, pod, case.node)
 
 
 def _hard(case: Case) -> list[tuple[int, TopologySpreadConstraint]]:

@@ -1,7 +1,10 @@
 """Fixes for a refusal by a taint: the nearest value, a typo, or a new toleration."""
 
-from collections.abc import Iterator
+import math
+import shlex
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from heapq import nsmallest
 from typing import Final
 
@@ -13,9 +16,10 @@ from extender.match import operators
 from extender.match.gates import CEL_GATE
 from extender.match.taints import HARD_EFFECTS, NO_EXECUTE, PREFER_NO_SCHEDULE
 from extender.model.core_v1 import Taint, Toleration
-from extender.review.explain import nearness
+from extender.native.settings import CONDITION_TAINTS
+from extender.review.explain import living, nearness
 from extender.review.explain.edits import Editor, line_of
-from extender.review.explain.proposals import Case, Proposal
+from extender.review.explain.proposals import Case, Edit, Estimate, OncePerPod, Proposal
 from extender.review.explain.schema import Change
 from extender.review.explain.taints import derivation
 from extender.review.explain.taints.derivation import Placed
@@ -30,6 +34,9 @@ MAX_TOLERATIONS: Final = 100
 _NAME: Final = "TaintToleration"
 _MAX_REPAIRS: Final = 6
 _ADDED: Final = 3.0  # what a new toleration costs
+_LEAST_ADDED: Final = 2.9
+# What it costs to leave a toleration as it is and to write its repaired copy beside it.
+_BESIDE: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +53,12 @@ class _Repair:
         return _Repair(changed, self.cost + cost, (*self.said, said), (*self.fields, field))
 
 
-@dataclass(frozen=True, slots=True)
 class TaintCure:
     """For TaintToleration."""
 
-    settings: Settings
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._repairable = OncePerPod(partial(_repairable, settings))
 
     def obstacles(self, case: Case) -> int:
         """How many taints refuse."""
@@ -62,28 +70,40 @@ class TaintCure:
         if taint is None:
             return
         editor = Editor(self.settings)
-        placed = derivation.placed_tolerations(case.pod, self.settings)
-        repairs = [(self._repaired(each, taint), each) for each in placed[:MAX_TOLERATIONS]]
+        repairs = [(self._repaired(each, taint), each) for each in self._repairable.of(case)]
         known = [(repair, each) for repair, each in repairs if repair is not None]
         for repair, each in nsmallest(_MAX_REPAIRS, known, key=lambda pair: pair[0].cost):
-            yield _mended(case, each, repair, editor)
-        yield from self._added(case, taint, editor)
+            yield Proposal(repair.cost, partial(_mended, case, each, repair, editor))
+            if each.carrier == NATIVE:
+                # A pod that lives keeps its tolerations, but it may get more of them.
+                beside = partial(_beside, case, repair, editor)
+                yield Proposal(repair.cost + _BESIDE, beside, additive=True)
+        if taint.key not in CONDITION_TAINTS:
+            yield from self._added(case, taint, editor)
 
-    def distance(self, case: Case) -> float:
-        """An estimate of the cost to tolerate all taints, without trying."""
-        placed = derivation.placed_tolerations(case.pod, self.settings)[:MAX_TOLERATIONS]
-        total = 0.0
+    def facet(self, case: Case) -> Hashable:
+        """The taints that can refuse."""
+        return case.node.taints.hard
+
+    def estimate(self, case: Case) -> Estimate:
+        """One change for each key that refuses: a toleration may match all taints of its key."""
+        placed = self._repairable.of(case)
+        costs: dict[str, float] = {}
         for taint in derivation.refusing(case.pod, case.node, self.settings):
             repairs = (self._repaired(each, taint) for each in placed)
-            costs = [repair.cost for repair in repairs if repair is not None]
-            total += min([_ADDED, *costs])
-        return total
+            added = math.inf if taint.key in CONDITION_TAINTS else _LEAST_ADDED
+            least = min([added, *(each.cost for each in repairs if each is not None)])
+            key = "" if any(not each.toleration.key for each in placed) else taint.key
+            costs[key] = max(costs.get(key, 0.0), least)
+        return Estimate(len(costs), sum(costs.values()))
 
     def advice(self, case: Case) -> list[str]:
         """Problems that no change of the pod can cure."""
         found: list[str] = []
         placed = derivation.placed_tolerations(case.pod, self.settings)
         for taint in derivation.refusing(case.pod, case.node, self.settings):
+            if taint.key in CONDITION_TAINTS:
+                found.append(_of_condition(taint, case.node.name))
             for each in placed[:MAX_TOLERATIONS]:
                 found += _remarks(each.toleration, taint, self.settings)
         return list(dict.fromkeys(found))
@@ -96,19 +116,12 @@ class TaintCure:
         if taint.effect == NO_EXECUTE:
             # As wide as possible: the annotation still narrows it.
             matches = rules.pod_tolerations(case.pod, self.settings).annotated.tolerates
-            cost = 2.9 if matches(taint, set()) else 3.1
+            cost = _LEAST_ADDED if matches(taint, set()) else 3.1
             wanted.append((NATIVE, Toleration(taint.key, "Exists", "", taint.effect), cost))
         for carrier, toleration, cost in wanted:
-            listed = [*editor.tolerations(case.pod, carrier), toleration]
-            change = Change(
-                _NAME,
-                _told(taint, carrier),
-                f"{editor.path(carrier)}[{len(listed) - 1}]",
-                "",
-                line_of(toleration),
-            )
-            pod = editor.with_tolerations(case.pod, carrier, listed)
-            yield Proposal(cost, change, pod, case.node, additive=True)
+            said = _told(taint, carrier)
+            make = partial(_appended, case, toleration, carrier, said, editor)
+            yield Proposal(cost, make, additive=True)
 
     def _repaired(self, placed: Placed, taint: Taint) -> _Repair | None:
         """The toleration with the fewest changes that make it match, if it seems meant for it."""
@@ -130,11 +143,17 @@ class TaintCure:
         return repair if repair is not None and repair.fields else None
 
 
+@lru_cache(maxsize=1_024)
+def _is_alike(key: str, other: str) -> bool:
+    """Whether a key is probably a misspelt other one; there are few of both."""
+    return nearness.spelling(key, [other]) is not None
+
+
 def _key(repair: _Repair, taint: Taint) -> _Repair | None:
     key = repair.toleration.key
     if key in ("", taint.key):
         return repair
-    if nearness.spelling(key, [taint.key]) is None:
+    if not _is_alike(key, taint.key):
         return None
     said = f"key {quoted(key)} is not {quoted(taint.key)}: did you mean that?"
     return repair.then("key", taint.key, 0.5, said)
@@ -186,7 +205,32 @@ def _value(repair: _Repair, taint: Taint) -> _Repair | None:
     return repair.then("value", near, cost, f"{missed}: use {near}")
 
 
-def _mended(case: Case, placed: Placed, repair: _Repair, editor: Editor) -> Proposal:
+def _repairable(settings: Settings, case: Case) -> list[Placed]:
+    """The tolerations that somebody wrote for this pod, up to a limit."""
+    placed = derivation.placed_tolerations(case.pod, settings)
+    return [each for each in placed if not _is_given(each)][:MAX_TOLERATIONS]
+
+
+def _is_given(placed: Placed) -> bool:
+    """Whether the system adds this toleration to pods; it is never what the author meant."""
+    given = placed.toleration
+    return placed.carrier == NATIVE and living.is_system(given)
+
+
+def _appended(case: Case, toleration: Toleration, carrier: str, said: str, editor: Editor) -> Edit:
+    listed = [*editor.tolerations(case.pod, carrier), toleration]
+    path = f"{editor.path(carrier)}[{len(listed) - 1}]"
+    change = Change(_NAME, said, path, "", line_of(toleration))
+    return Edit(change, editor.with_tolerations(case.pod, carrier, listed), case.node)
+
+
+def _beside(case: Case, repair: _Repair, editor: Editor) -> Edit:
+    """The repaired toleration beside the one that does not match."""
+    said = f"{'; '.join(repair.said)}, in one more toleration"
+    return _appended(case, repair.toleration, NATIVE, said, editor)
+
+
+def _mended(case: Case, placed: Placed, repair: _Repair, editor: Editor) -> Edit:
     listed = editor.tolerations(case.pod, placed.carrier)
     old, new = listed[placed.index], repair.toleration
     listed[placed.index] = new
@@ -198,8 +242,7 @@ def _mended(case: Case, placed: Placed, repair: _Repair, editor: Editor) -> Prop
     )
     path = f"{editor.path(placed.carrier)}[{placed.index}]{field}"
     change = Change(_NAME, "; ".join(repair.said), path, before, after)
-    pod = editor.with_tolerations(case.pod, placed.carrier, listed)
-    return Proposal(repair.cost, change, pod, case.node)
+    return Edit(change, editor.with_tolerations(case.pod, placed.carrier, listed), case.node)
 
 
 def _told(taint: Taint, carrier: str) -> str:
@@ -208,6 +251,14 @@ def _told(taint: Taint, carrier: str) -> str:
     if carrier == NATIVE and taint.effect == NO_EXECUTE:
         said += " in spec.tolerations, which decide about eviction"
     return said
+
+
+def _of_condition(taint: Taint, node: str) -> str:
+    """What to do about a taint that Kubernetes sets itself, and removes again."""
+    condition = taint.key.rpartition("/")[2]
+    return (
+        f"Kubernetes set the taint {condition}: kubectl describe node {shlex.quote(node)} says why"
+    )
 
 
 def _remarks(each: Toleration, taint: Taint, settings: Settings) -> Iterator[str]:

@@ -83,11 +83,11 @@ def test_pods_in_flight_are_waited_for() -> None:
     snapshot = a_snapshot(nodes(), PODS[:1], reserves=True)
     assert snapshot.pods is not None
     planner = Planner(inquiry.profile, SETTINGS, snapshot)
-    finished(planner.plan(inquiry.pod, snapshot.nodes["n0"]))  # from now on it is counted
+    finished(planner.plans(inquiry.pod, snapshot.nodes["n0"]))  # from now on it is counted
     other = msgspec.structs.replace(
         spreading(), metadata=ObjectMeta("o", "default", "o", labels={"app": "web"})
     )
     snapshot.pods.answered(other, let_pass(snapshot.table, "n2", "n3"))
-    plan = finished(planner.plan(inquiry.pod, snapshot.nodes["n2"]))
+    plan = finished(planner.plans(inquiry.pod, snapshot.nodes["n2"]))[0]
 
     assert plan.advice == ("wait: pods in flight may arrive there, and the scheduler will retry",)

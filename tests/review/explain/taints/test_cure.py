@@ -1,5 +1,6 @@
 """What cures a refusal by a taint, or by a cordon."""
 
+import math
 from typing import Any
 
 import pytest
@@ -202,10 +203,33 @@ def test_the_nearer_value_is_the_nearer_node() -> None:
     cure = TaintCure(SETTINGS)
     pod = a_pod(toleration("sla", "Gt", "950"))
     near, far, none = (
-        cure.distance(a_case(pod, node_json("n", *taints)))
+        cure.estimate(a_case(pod, node_json("n", *taints)))
         for taints in ([taint("sla", "949")], [taint("sla", "10")], [taint("x"), taint("y")])
     )
 
-    assert 0 < near < far < none == 6
-    assert cure.distance(a_case(pod, node_json("n"))) == 0
+    assert near < far < none
+    assert (near.changes, far.changes, none.changes) == (1, 1, 2)
+    assert cure.estimate(a_case(pod, node_json("n"))) == (0, 0.0)
     assert list(cure.proposals(a_case(pod, node_json("n")))) == []
+
+
+@pytest.mark.parametrize("key", ["node.kubernetes.io/sla", "example.com/not-ready"])
+def test_what_the_system_added_is_never_changed(key: str) -> None:
+    """The prefix of the keys, or their name, makes them look alike."""
+    given = toleration("node.kubernetes.io/not-ready", "Exists", effect="NoExecute")
+    change = change_of(a_pod(given), node_json("n", taint(key, "950")))
+
+    assert change.summary == f"tolerate {key}=950:NoSchedule"
+    assert change.path == "spec.tolerations[1]"
+
+
+def test_a_condition_of_a_node_is_not_tolerated_by_advice() -> None:
+    pressed = taint("node.kubernetes.io/disk-pressure")
+    fix = fix_of(a_pod(), node_json("n", pressed))
+    cure = TaintCure(SETTINGS)
+
+    assert (fix.complete, fix.changes) == (False, ())
+    assert fix.advice == (
+        "Kubernetes set the taint disk-pressure: kubectl describe node n says why",
+    )
+    assert cure.estimate(a_case(a_pod(), node_json("n", pressed))).cost == math.inf
