@@ -67,6 +67,8 @@ ELSEWHERE = (
     "> ",
     "--out ",
     "--context ",
+    "before/",
+    "dump/",
 )
 
 

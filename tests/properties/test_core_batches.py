@@ -8,10 +8,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from extender import plugins
-from extender.errors import AnnotationError
+from extender.errors import AnnotationError, DocumentError
 from extender.framework.interface import Settings
 from extender.framework.snapshot import Snapshot
-from extender.match import annotations, taints
+from extender.match import annotations, shapes, taints
 from extender.match.annotations import StrictNodeAffinity, StrictToleration
 from extender.match.cel.cache import ProgramCache
 from extender.match.findings import Noticed
@@ -121,9 +121,13 @@ def test_json_is_read_in_one_go_as_it_is_step_by_step(data: Any, compact: bool) 
 
     def step_by_step(kind: Any) -> object:
         try:
-            return msgspec.convert(documents.without_nulls(documents.parse_one(text, LIMIT)), kind)
-        except Exception as exc:  # noqa: BLE001 - whatever it is, its text is told
+            plain = documents.without_nulls(documents.parse_one(text, LIMIT))
+        except DocumentError as exc:
             return str(exc)
+        try:
+            return msgspec.convert(plain, kind)
+        except msgspec.ValidationError as exc:
+            return shapes.first_problem(plain, kind, exc, annotations._WORDS).text
 
     def in_one_go(name: str, read: Any) -> object:
         try:
