@@ -67,7 +67,10 @@ def run_here(*arguments: str, given: str = "", cwd: Path | None = None) -> Ended
         mock.patch("sys.stdin", io.StringIO(given)),
         mock.patch.dict(os.environ, environment(), clear=True),
     ):
-        code = cli.main(arguments)
+        try:
+            code = cli.main(arguments)
+        except SystemExit as exc:  # of --help and of a wrong command line
+            code = int(exc.code or 0)
     return Ended(code, out.getvalue(), err.getvalue())
 
 

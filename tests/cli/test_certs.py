@@ -30,7 +30,7 @@ def bundles(configuration: Any) -> list[str]:
 
 
 def test_a_secret_is_printed() -> None:
-    ended = process.run("certs")
+    ended = process.run_here("certs")
     (secret,) = documents(ended.out)
     (ca,) = certificates(secret["data"]["ca.crt"])
     (certificate,) = certificates(secret["data"]["tls.crt"])
@@ -45,7 +45,7 @@ def test_a_secret_is_printed() -> None:
 
 
 def test_the_configuration_of_the_webhook_trusts_it_and_is_else_unchanged() -> None:
-    configuration, secret = documents(process.run("certs", "--webhook", str(WEBHOOK)).out)
+    configuration, secret = documents(process.run_here("certs", "--webhook", str(WEBHOOK)).out)
     (shipped,) = documents(WEBHOOK.read_text(encoding="utf-8"))
 
     assert set(bundles(configuration)) == {secret["data"]["ca.crt"]}
@@ -55,7 +55,7 @@ def test_the_configuration_of_the_webhook_trusts_it_and_is_else_unchanged() -> N
 
 
 def test_what_a_cluster_shows_is_renewed_and_the_old_ca_stays_trusted() -> None:
-    old, _ = documents(process.run("certs", "--webhook", str(WEBHOOK)).out)
+    old, _ = documents(process.run_here("certs", "--webhook", str(WEBHOOK)).out)
     old["metadata"] |= {"resourceVersion": "7", "uid": "u", "managedFields": [{}]}
     renewed = subprocess.run(  # noqa: S603 - our own command
         [*process.MODULE, "certs", "--webhook", "-"],
@@ -94,7 +94,7 @@ def test_all_webhooks_of_a_controller_trust_one_ca() -> None:
 def test_files_are_written_and_the_key_is_private(tmp_path: Path) -> None:
     folder = tmp_path / "certs"
     arguments = ("certs", "--out", str(folder), "--webhook", str(WEBHOOK))
-    first, again = (process.run(*arguments) for _ in range(2))
+    first, again = (process.run_here(*arguments) for _ in range(2))
 
     assert first.code == again.code == 0
     assert again.out.split() == [
@@ -111,7 +111,9 @@ def test_files_are_written_and_the_key_is_private(tmp_path: Path) -> None:
 
 
 def test_other_names(tmp_path: Path) -> None:
-    ended = process.run("certs", "--service", "hook", "-n", "tools", "--secret", "s", "--days", "2")
+    ended = process.run_here(
+        "certs", "--service", "hook", "-n", "tools", "--secret", "s", "--days", "2"
+    )
     (secret,) = documents(ended.out)
     (certificate,) = certificates(secret["data"]["tls.crt"])
     lasting = certificate.not_valid_after_utc - certificate.not_valid_before_utc
@@ -133,7 +135,7 @@ def test_other_names(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_made_is_a_sentence(arguments: list[str], says: str) -> None:
-    ended = process.run("certs", *arguments)
+    ended = process.run_here("certs", *arguments)
 
     assert (ended.code, ended.out) == (2, "")
     assert says in ended.err
@@ -143,7 +145,7 @@ def test_what_cannot_be_made_is_a_sentence(arguments: list[str], says: str) -> N
 def test_a_configuration_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
     file = tmp_path / "webhook.yaml"
     file.write_text("a: [")
-    ended = process.run("certs", "--webhook", str(file))
+    ended = process.run_here("certs", "--webhook", str(file))
 
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith(f"leeway: {file}: line")
@@ -155,7 +157,7 @@ def test_odd_configurations_are_left_as_they_are(tmp_path: Path) -> None:
         "---\n---\nkind: ValidatingWebhookConfiguration\nwebhooks:\n- 7\n- {name: x}\n"
         "- {clientConfig: {caBundle: 'not base64'}}\n- {clientConfig: {caBundle: 7}}\n"
     )
-    configuration, secret = documents(process.run("certs", "--webhook", str(file)).out)
+    configuration, secret = documents(process.run_here("certs", "--webhook", str(file)).out)
 
     assert configuration["webhooks"][:2] == [7, {"name": "x"}]
     assert configuration["webhooks"][2]["clientConfig"]["caBundle"] == secret["data"]["ca.crt"]

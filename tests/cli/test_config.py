@@ -87,7 +87,7 @@ def test_a_flag_wins_over_the_file(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_a_wrong_file_exits_2_with_a_line_a_problem(tmp_path: Path) -> None:
     file = tmp_path / "wrong.yaml"
     file.write_text(FILE + "color: blue\nnoExecute: never\n")
-    ended = process.run("config", "print", "--config", str(file))
+    ended = process.run_here("config", "print", "--config", str(file))
 
     assert (ended.code, ended.out) == (2, "")
     assert sorted(line.split(": ")[:3] for line in ended.err.splitlines()) == [
@@ -97,7 +97,7 @@ def test_a_wrong_file_exits_2_with_a_line_a_problem(tmp_path: Path) -> None:
 
 
 def test_a_path_that_is_not_utf_8_is_printed(tmp_path: Path) -> None:
-    ended = process.run("config", "print", "--cluster", "\udcff.yaml")
+    ended = process.run_here("config", "print", "--cluster", "\udcff.yaml")
 
     assert ended.code == 0
     assert "Traceback" not in ended.err

@@ -30,7 +30,7 @@ COMPILED = ROOT / "tests/golden/compile"
 
 
 def explained(*arguments: str) -> process.Ended:
-    return process.run("explain", *arguments)
+    return process.run_here("explain", *arguments)
 
 
 @pytest.mark.parametrize(
@@ -252,9 +252,9 @@ def test_a_pod_from_standard_input() -> None:
 
 def test_a_pod_and_its_cluster_from_the_same_standard_input() -> None:
     dump = Path(CLUSTER).read_text(encoding="utf-8")
-    named = process.run("explain", "-n", "shop", "pending", "--cluster", "-", given=dump)
+    named = process.run_here("explain", "-n", "shop", "pending", "--cluster", "-", given=dump)
     golden = (GOLDEN / "pending.txt").read_text(encoding="utf-8")
-    chosen = process.run("explain", "-f", "-", "pending", "--cluster", "-", given=dump)
+    chosen = process.run_here("explain", "-f", "-", "pending", "--cluster", "-", given=dump)
 
     assert (named.code, named.out) == (1, golden)
     assert chosen.code == 1

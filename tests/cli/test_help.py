@@ -7,14 +7,14 @@ from tests.cli import process
 
 @pytest.mark.parametrize("command", [(), ("explain",), ("config", "print")], ids=" ".join)
 def test_help_shows_what_the_flag_shows(command: tuple[str, ...]) -> None:
-    asked = process.run("help", *command)
+    asked = process.run_here("help", *command)
 
-    assert asked == process.run(*command, "--help")
+    assert asked == process.run_here(*command, "--help")
     assert (asked.code, asked.err) == (0, "")
 
 
 def test_help_on_a_command_that_is_not_there() -> None:
-    ended = process.run("help", "exlpain")
+    ended = process.run_here("help", "exlpain")
 
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith("leeway: there is no command 'exlpain'; did you mean explain?")

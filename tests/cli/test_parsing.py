@@ -45,11 +45,11 @@ from tests.cli import process
     ],
 )
 def test_a_slip_is_named_with_what_was_meant(arguments: tuple[str, ...], said: str) -> None:
-    assert process.run(*arguments) == process.Ended(2, "", said)
+    assert process.run_here(*arguments) == process.Ended(2, "", said)
 
 
 def test_a_wrong_choice_is_named_with_what_was_meant() -> None:
-    ended = process.run("explain", "x", "-o", "jsno")
+    ended = process.run_here("explain", "x", "-o", "jsno")
 
     assert (ended.code, ended.out) == (2, "")
     assert "argument -o/--output: 'jsno' is none of table, " in ended.err
@@ -68,4 +68,4 @@ def test_a_wrong_choice_is_named_with_what_was_meant() -> None:
     ],
 )
 def test_what_is_no_unknown_flag(arguments: tuple[str, ...]) -> None:
-    assert "unknown flag" not in process.run(*arguments).err
+    assert "unknown flag" not in process.run_here(*arguments).err

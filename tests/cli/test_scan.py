@@ -23,9 +23,7 @@ RULE = toleration("sla", "Gt", "900")
 
 
 def scan(*arguments: str, given: str = "") -> process.Ended:
-    # /dev/stdin is that of a process.
-    run = process.run if given else process.run_here
-    return run("scan", *arguments, given=given, cwd=pages.ROOT)
+    return process.run_here("scan", *arguments, given=given, cwd=pages.ROOT)
 
 
 def as_data(*arguments: str, given: str = "") -> Any:

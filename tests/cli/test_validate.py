@@ -36,7 +36,7 @@ def write(name: str, text: str) -> str:
 
 
 def test_errors_and_warnings_stand_behind_their_lines(folder: Path) -> None:
-    ended = process.run("validate", write("web.yaml", DEPLOYMENT))
+    ended = process.run_here("validate", write("web.yaml", DEPLOYMENT))
 
     assert ended.code == 1
     assert ended.out.splitlines() == [
@@ -55,7 +55,7 @@ def test_mistakes_of_people_are_named_with_the_way_out(monkeypatch: pytest.Monke
     golden = ROOT / "tests/golden/mistakes"
     monkeypatch.chdir(golden)
 
-    ended = process.run("validate", "workloads.yaml", "native.yaml")
+    ended = process.run_here("validate", "workloads.yaml", "native.yaml")
 
     assert ended.out == (golden / "validate.txt").read_text(encoding="utf-8")
     assert ended.code == 1
@@ -64,16 +64,16 @@ def test_mistakes_of_people_are_named_with_the_way_out(monkeypatch: pytest.Monke
 def test_warnings_alone_do_not_fail_unless_they_shall(folder: Path) -> None:
     file = write("pod.yaml", WARNED)
 
-    assert process.run("validate", file).code == 0
-    assert process.run("validate", "--strict", file).code == 1
-    assert process.run("validate", "--strict", write("good.yaml", GOOD)).code == 0
+    assert process.run_here("validate", file).code == 0
+    assert process.run_here("validate", "--strict", file).code == 1
+    assert process.run_here("validate", "--strict", write("good.yaml", GOOD)).code == 0
 
 
 def test_folders_are_searched(folder: Path) -> None:
     write("deploy/a/web.yaml", DEPLOYMENT)
     write("deploy/b.json", json.dumps(yaml.safe_load(GOOD)))
     write("deploy/notes.txt", "not: [yaml")
-    ended = process.run("validate", "deploy")
+    ended = process.run_here("validate", "deploy")
 
     assert ended.code == 1
     assert {line.split(":")[0] for line in ended.out.splitlines()} == {"deploy/a/web.yaml"}
@@ -86,7 +86,7 @@ def test_what_is_no_manifest_in_a_folder_is_skipped_with_one_line(folder: Path) 
     write("app/jinja.yml", "kind: Pod\nspec: {{ spec }}\n")
     write("app/pod.yaml", WARNED)
 
-    ended = process.run("validate", "app")
+    ended = process.run_here("validate", "app")
 
     assert ended.code == 0
     assert len(ended.out.splitlines()) == 1
@@ -94,14 +94,14 @@ def test_what_is_no_manifest_in_a_folder_is_skipped_with_one_line(folder: Path) 
         "leeway: app: skipped 2 files that are not manifests: chart/templates/pod.yaml, jinja.yml\n"
         "1 object(s), 0 error(s), 1 warning(s)\n"
     )
-    assert process.run("validate", "app/jinja.yml").code == 2
+    assert process.run_here("validate", "app/jinja.yml").code == 2
 
 
 def test_aliases_of_manifests_are_understood(folder: Path) -> None:
     rules = "x: &rules\n- {key: sla, operator: Lt, value: '0'}\n"
     write("pod.yaml", f"kind: Pod\n{rules}spec:\n  tolerations: *rules\n")
 
-    ended = process.run("validate", "pod.yaml")
+    ended = process.run_here("validate", "pod.yaml")
 
     assert ended.out == f"pod.yaml:5: warning: spec.tolerations[0].value: {BELOW_NOTHING}\n"
 
@@ -120,7 +120,7 @@ def test_standard_input_is_a_file(folder: Path) -> None:
 
 
 def test_json_for_programs(folder: Path) -> None:
-    ended = process.run("validate", "-o", "json", write("web.yaml", DEPLOYMENT))
+    ended = process.run_here("validate", "-o", "json", write("web.yaml", DEPLOYMENT))
     document = json.loads(ended.out)
 
     assert ended.code == 1
@@ -144,7 +144,9 @@ def test_notes_for_a_workflow(folder: Path) -> None:
         "metadata": {"name": "a:b"},
         "spec": {"tolerations": [{"expression": expression}]},
     }
-    ended = process.run("validate", "-o", "github", write("a,b.json", json.dumps(pod)), "missing")
+    ended = process.run_here(
+        "validate", "-o", "github", write("a,b.json", json.dumps(pod)), "missing"
+    )
     note, unreadable = ended.out.splitlines()
 
     assert ended.code == 2
@@ -156,7 +158,7 @@ def test_notes_for_a_workflow(folder: Path) -> None:
 
 def test_a_message_of_several_lines_is_indented(folder: Path) -> None:
     text = "kind: Pod\nspec: {tolerations: [{expression: 'taint.kye'}]}\n"
-    ended = process.run("validate", write("pod.yaml", text))
+    ended = process.run_here("validate", write("pod.yaml", text))
     first, *rest = ended.out.splitlines()
 
     assert first.startswith("pod.yaml:2: spec.tolerations[0].expression: Invalid value: ")
@@ -175,7 +177,7 @@ def test_a_file_that_cannot_be_read_does_not_hide_the_others(
     folder: Path, content: bytes, says: str
 ) -> None:
     Path("bad.yaml").write_bytes(content)
-    ended = process.run("validate", "bad.yaml", write("web.yaml", DEPLOYMENT))
+    ended = process.run_here("validate", "bad.yaml", write("web.yaml", DEPLOYMENT))
 
     assert ended.code == 2
     assert ended.out.startswith("web.yaml:14:")
@@ -186,7 +188,7 @@ def test_a_file_that_cannot_be_read_does_not_hide_the_others(
 
 def test_an_empty_folder_is_a_mistake(folder: Path) -> None:
     Path("empty").mkdir()
-    ended = process.run("validate", "empty")
+    ended = process.run_here("validate", "empty")
 
     assert ended.code == 2
     assert ended.err.startswith("leeway: empty: no file in it ends in")
@@ -198,15 +200,15 @@ def test_gates_by_flag_and_by_file(folder: Path) -> None:
     head = "apiVersion: leeway.scheduling/v1alpha1\nkind: ExtenderConfiguration\n"
     config = write("leeway.yaml", f"{head}featureGates: {{{gate}: false}}\n")
 
-    assert process.run("validate", file).code == 0
-    assert process.run("validate", "--feature-gates", f"{gate}=false", file).code == 1
-    assert process.run("validate", "--config", config, file).code == 1
-    assert process.run("validate", "--config", "missing", file).code == 2
+    assert process.run_here("validate", file).code == 0
+    assert process.run_here("validate", "--feature-gates", f"{gate}=false", file).code == 1
+    assert process.run_here("validate", "--config", config, file).code == 1
+    assert process.run_here("validate", "--config", "missing", file).code == 2
 
 
 def test_control_characters_do_not_reach_a_terminal(folder: Path) -> None:
     pod = {"kind": "Pod", "spec": {"tolerations": [{"key": "a", "operator": "\u009b31m"}]}}
-    ended = process.run("validate", write("pod.json", json.dumps(pod)))
+    ended = process.run_here("validate", write("pod.json", json.dumps(pod)))
 
     assert "\u009b" not in ended.out
     assert "\\x9b31m" in ended.out
@@ -217,7 +219,7 @@ def test_the_hook_of_pre_commit_runs_what_there_is() -> None:
     command, *arguments = hook["entry"].split()
 
     assert command == "leeway"
-    assert process.run(*arguments, "--help").code == 0
+    assert process.run_here(*arguments, "--help").code == 0
     assert hook["language"] == "python"
     assert hook["types_or"] == ["yaml", "json"]
 
@@ -228,13 +230,13 @@ def test_the_output_of_the_documentation_is_real(folder: Path, number: int) -> N
     write("web.yaml", next(text for text in blocks(page, "yaml") if "Deployment" in text))
     write("copied.yaml", next(text for text in blocks(page, "yaml") if "guarded-keys" in text))
     command, _, shown = blocks(page, "console")[number].partition("\n")
-    ended = process.run(*command.removeprefix("$ leeway ").split())
+    ended = process.run_here(*command.removeprefix("$ leeway ").split())
 
     assert ended.out + ended.err == shown
 
 
 def test_the_examples_that_are_shipped_are_good() -> None:
-    ended = process.run("validate", "--strict", str(ROOT / "deploy/examples"))
+    ended = process.run_here("validate", "--strict", str(ROOT / "deploy/examples"))
 
     assert (ended.code, ended.out) == (0, "")
 

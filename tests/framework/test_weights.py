@@ -27,7 +27,7 @@ from tests.builders import (
 )
 
 COUNT = 300
-PODS = 8
+PODS = 4
 NODES = [node_json(f"n{i}", taint("sla", str(i)), labels={"zone": f"z{i % 3}"}) for i in range(50)]
 
 

@@ -127,7 +127,8 @@ def test_json_is_read_in_one_go_as_it_is_step_by_step(data: Any, compact: bool) 
         try:
             return msgspec.convert(plain, kind)
         except msgspec.ValidationError as exc:
-            return shapes.first_problem(plain, kind, exc, annotations._WORDS).text
+            wrong = shapes.first_problem(plain, kind, exc, annotations._WORDS)
+            return AnnotationError("", wrong.text, field=wrong.field).problem
 
     def in_one_go(name: str, read: Any) -> object:
         try:
