@@ -41,6 +41,7 @@ from extender.review.tolerations import Compiled
 # Only the first errors are reported: a response must not be many times larger than its request.
 MAX_ERRORS: Final = 100
 MAX_WARNINGS: Final = 20
+_LISTED: Final = "supported values"
 # Characters of all expressions in one object; compiling this many takes some seconds.
 MAX_EXPRESSIONS: Final = 65_536
 _TOO_MUCH: Final = TooComplexError(
@@ -96,7 +97,7 @@ class Review:
             error for carrier in self._carriers for error in self._errors(carrier, affordable)
         )
         found = tuple(islice(errors, MAX_ERRORS))
-        hints = (Pitfall(error.field, hint) for error, hint in self._unknown_operators() if hint)
+        hints = (Pitfall(error.field, hint) for error, hint in self._operator_hints() if hint)
         warnings = chain(pitfalls.find(self._carriers, self._old), hints, self._named())
         return Report(found, tuple(islice(warnings, MAX_WARNINGS)))
 
@@ -105,37 +106,41 @@ class Review:
 
         Part of the report, for those who judge the rules themselves. Compiles no expression.
         """
-        unknown = (
-            Pitfall(error.field, f"{error.message}; {hint}" if hint else error.message)
-            for error, hint in self._unknown_operators()
+        return tuple(
+            islice(chain(self._unknown_operators(), self._named(lives=lives)), MAX_WARNINGS)
         )
-        return tuple(islice(chain(unknown, self._named(lives=lives)), MAX_WARNINGS))
 
-    def _unknown_operators(self) -> Iterator[tuple[FieldError, str]]:
-        """The errors about operators; upstream's do not say which operator was meant."""
+    def _unknown_operators(self) -> Iterator[Pitfall]:
+        """Operators that do not exist, or are off, and which ones there are."""
+        for error, hint in self._operator_hints():
+            message = replace(error, shown=go_quote(error.operator or "")).message
+            upstream, listed, _ = message.partition(_LISTED)
+            if listed and hint.startswith(_LISTED):
+                yield Pitfall(error.field, f"{upstream}{hint}")
+            else:
+                yield Pitfall(error.field, f"{message}; {hint}" if hint else message)
+
+    def _operator_hints(self) -> Iterator[tuple[FieldError, str]]:
+        """Errors about operators, each with what upstream's message does not say.
+
+        The message itself is upstream's to the letter, which knows a part of the operators.
+        """
         for carrier in self._carriers:
             for error in self._errors(carrier, lambda _: None):
-                if error.operator is not None:
-                    word = operator_names.meant(error.operator, _table(carrier))
-                    hint = f"did you mean {word}?" if word and not carrier.annotated else ""
-                    yield error, hint
+                if error.operator is None:
+                    continue
+                table = _table(carrier)
+                if carrier.annotated:
+                    yield error, operator_names.supported(error.operator, table, self._allowed)
+                else:
+                    word = operator_names.meant(error.operator, table)
+                    yield error, f"did you mean {word}?" if word else ""
 
     def _named(self, *, lives: bool = False) -> Iterator[Pitfall]:
         found = annotation_pitfalls.find(self._new, self._before, self._settings, lives=lives)
         return (Pitfall(*each) for each in found)
 
     def _errors(self, carrier: Carrier, compiled: Compiled) -> Iterator[FieldError]:
-        """The errors of a carrier; what operators there are, an annotation alone can say."""
-        for error in self._upstream_errors(carrier, compiled):
-            if error.operator is None or not carrier.annotated:
-                yield error
-                continue
-            known = operator_names.supported(error.operator, _table(carrier), self._allowed)
-            if error.reason == "FieldValueInvalid":  # upstream's list of a term has no operators
-                known = f"{error.detail}; {known}"
-            yield replace(error, shown=go_quote(error.operator), detail=known)
-
-    def _upstream_errors(self, carrier: Carrier, compiled: Compiled) -> Iterator[FieldError]:
         old = self._old.get(carrier.path)
         if old is not None and carrier.annotated and carrier.text == old.text:
             return

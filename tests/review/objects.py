@@ -1,7 +1,6 @@
 """Objects to judge, and the rows of the real validation in either carrier."""
 
 import json
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -37,19 +36,6 @@ def judged(new: JSON, old: JSON | None = None, gates: FeatureGates | None = None
 
 def messages(report: Report) -> list[str]:
     return [str(error) for error in report.errors]
-
-
-# Of an annotation's operators upstream knows a part, so it lists a part, or none.
-_OPERATORS = re.compile(
-    r'(?:Unsupported|Invalid) value: (".*?"): (?:supported values: "Equal".*|not a valid'
-    r" selector operator.*)$"
-)
-
-
-def without_operators(texts: list[str]) -> list[str]:
-    """The messages without the operators that there are, and the wrong one without escapes."""
-    found = [_OPERATORS.sub(r"no operator: \1", text) for text in texts]
-    return [text.replace("\\u003c", "<").replace("\\u003e", ">") for text in found]
 
 
 def with_tolerations(*tolerations: JSON, annotated: bool = False) -> JSON:
@@ -109,7 +95,7 @@ def expected_messages(row: Row, *, annotated: bool) -> list[str]:
     if not annotated:
         return texts
     moved = {NATIVE_TOLERATIONS: ANNOTATED_TOLERATIONS, NATIVE_AFFINITY: ANNOTATED_AFFINITY}
-    annotated_texts = [
+    return [
         next(
             after + text[len(before) :]
             for before, after in moved.items()
@@ -117,7 +103,6 @@ def expected_messages(row: Row, *, annotated: bool) -> list[str]:
         )
         for text in texts
     ]
-    return without_operators(annotated_texts)
 
 
 def plain(value: Any) -> Plain:

@@ -128,11 +128,10 @@ async def test_every_row_through_the_webhook(tmp_path: Path, name: str, annotate
                 answer = await api.ask(review(put(row, annotated=annotated)))
                 status = answer.get("status")
                 causes = status["details"]["causes"] if status else []
-                got = [f"{each['field']}: {each['message']}" for each in causes]
-                got = objects.without_operators(got) if annotated else got
+                got = [(each["reason"], f"{each['field']}: {each['message']}") for each in causes]
                 messages = objects.expected_messages(row, annotated=annotated)
                 types = [error["type"] for error in row["errors"]]
-                if got != messages or [each["reason"] for each in causes] != types:
+                if got != list(zip(types, messages, strict=True)):
                     wrong.append((row, got))
 
     assert wrong == []
@@ -190,9 +189,7 @@ async def test_volumes_are_judged(tmp_path: Path) -> None:
         f"{each['field']}: {each['message']}" for each in answer["status"]["details"]["causes"]
     ] == [
         f"metadata.annotations[{PREFIX}node-affinity].required.nodeSelectorTerms[0]"
-        '.matchExpressions[0].operator: Invalid value: "Nope": not a valid selector operator;'
-        ' supported values: "In", "NotIn", "Exists", "DoesNotExist", "Lt", "Gt", "SemverLt",'
-        ' "SemverGt", "SemverEq"',
+        '.matchExpressions[0].operator: Invalid value: "Nope": not a valid selector operator',
         "spec.nodeAffinity.required: Required value: must specify required node constraints",
     ]
 
