@@ -184,8 +184,16 @@ class Turns:
         seen = Histories()
 
         async def watch() -> None:
-            async for event in self._cluster.api.events(self._cluster.pods_path):
-                seen.see(event)
+            # The API server hangs up on who reads too slowly, as on a machine that others use up.
+            # The watch goes on from there, so nothing is lost, and seen a little later.
+            since: dict[str, str] = {}
+            while True:
+                events = self._cluster.api.events(self._cluster.pods_path, **since)
+                async for event in events:
+                    if event["type"] == "ERROR":
+                        raise SystemExit(f"the watch of pods failed: {event['object']}")
+                    seen.see(event)
+                    since = {"resourceVersion": event["object"]["metadata"]["resourceVersion"]}
 
         task = asyncio.create_task(watch())
         try:
