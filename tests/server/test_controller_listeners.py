@@ -51,8 +51,16 @@ class Doors:
             return response.status, await response.text()
 
 
+class Hold:
+    """Keeps a review waiting."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.go_on = asyncio.Event()
+
+
 @contextlib.asynccontextmanager
-async def opened(folder: Path, hold: asyncio.Event | None = None) -> AsyncIterator[Doors]:
+async def opened(folder: Path, hold: Hold | None = None) -> AsyncIterator[Doors]:
     authority = trustme.CA()
     certificate, key = folder / "tls.crt", folder / "tls.key"
     issued = authority.issue_cert("127.0.0.1")
@@ -65,7 +73,8 @@ async def opened(folder: Path, hold: asyncio.Event | None = None) -> AsyncIterat
 
     async def mutate(asked: AdmissionRequest) -> bytes:
         if hold is not None:
-            await hold.wait()
+            hold.begun.set()
+            await hold.go_on.wait()
         return admission.encode_patch(asked, [{"op": "remove", "path": "/x"}])
 
     cel = CelBudget(settings)
@@ -115,15 +124,16 @@ async def test_the_api_server_is_answered_on_both_paths(tmp_path: Path) -> None:
 
 
 async def test_what_has_begun_is_answered_before_it_closes(tmp_path: Path) -> None:
-    hold = asyncio.Event()
+    hold = Hold()
     stack = contextlib.AsyncExitStack()
     doors = await stack.enter_async_context(opened(tmp_path, hold))
     asked = asyncio.create_task(doors.post("/admission/mutate", REVIEW))
-    await asyncio.sleep(0.2)
+    await hold.begun.wait()
     closing = asyncio.create_task(stack.aclose())
-    await asyncio.sleep(0.1)
     not_ready = await doors.get("/readyz")
-    hold.set()
+    while not_ready[0] == 200:
+        not_ready = await doors.get("/readyz")
+    hold.go_on.set()
     answered = await asked
     await closing
 
