@@ -2,7 +2,8 @@
 
 Uses only the configuration loaders and the transport of the `kubernetes` package: its generated
 models need minutes and gigabytes for what msgspec decodes in seconds. The package is imported
-late, because it costs half a second and 40 MB that other sources do not need.
+late, because it costs half a second and 40 MB that other sources do not need; so is aiohttp, which
+costs a command that reads files a third of its start.
 """
 
 import asyncio
@@ -21,8 +22,6 @@ from collections.abc import (
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import aiohttp
-
 from extender.cluster import api_faults, kubeconfig
 from extender.errors import (
     ApiError,
@@ -33,6 +32,7 @@ from extender.errors import (
 )
 
 if TYPE_CHECKING:
+    import aiohttp
     from kubernetes.aio.client import ApiClient, Configuration
 
 CREDENTIALS_SECONDS: Final = 60.0
@@ -249,6 +249,8 @@ class Connection:
         *,
         seconds: float | None = None,
     ) -> bytes:
+        import aiohttp
+
         seconds = seconds or LIST_READ_SECONDS
         try:
             async with self._request(path, params, seconds, method, body, headers) as response:
@@ -258,6 +260,8 @@ class Connection:
 
     async def stream(self, path: str, params: Mapping[str, str]) -> AsyncGenerator[bytes, None]:
         """The body of a streaming response, in chunks as they arrive."""
+        import aiohttp
+
         try:
             async with self._request(path, params, self._watch_read_seconds) as response:
                 yield b""  # connected
@@ -275,7 +279,9 @@ class Connection:
         method: str = "GET",
         body: object = None,
         headers: Mapping[str, str] = _NO_HEADERS,
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
+    ) -> AsyncIterator["aiohttp.ClientResponse"]:
+        import aiohttp
+
         serialized = await self._client.param_serialize(
             method,
             path,
@@ -294,7 +300,7 @@ class Connection:
                 raise await self._fault(method, path, response)
             yield response
 
-    async def _fault(self, method: str, path: str, response: aiohttp.ClientResponse) -> ApiError:
+    async def _fault(self, method: str, path: str, response: "aiohttp.ClientResponse") -> ApiError:
         body = (await response.content.read(_ERROR_BYTES)) or b""
         text = api_faults.said(body)[:_ERROR_TEXT]
         sentence = f"{method} {path}: HTTP {response.status}: {text}"

@@ -4,7 +4,6 @@ import os
 import ssl
 from typing import Final
 
-import aiohttp
 import msgspec
 from msgspec import Struct
 
@@ -47,6 +46,8 @@ def _message(body: bytes) -> str:
 
 def unreachable(exc: Exception, host: str, seconds: float) -> tuple[str, str]:
     """Why there was no answer, and how to fix it."""
+    import aiohttp  # late: a command that reads files needs none of it
+
     match exc:
         case aiohttp.ClientConnectorCertificateError():
             error = exc.certificate_error
