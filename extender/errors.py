@@ -74,6 +74,16 @@ class AnnotationError(LeewayError):
         super().__init__(f"{annotation} is invalid: {self.problem}")
 
 
+class TooManyTermsError(LeewayError):
+    """A node affinity that has too many terms when it is written without extended operators."""
+
+    def __init__(self, count: int, limit: int) -> None:
+        super().__init__(
+            f"the terms of the pod and of its annotation come to {count} when each is joined with"
+            f" each, and the limit is {limit}: use fewer terms in one of the two"
+        )
+
+
 class SelectorError(LeewayError):
     """A malformed label selector; the message is upstream's."""
 

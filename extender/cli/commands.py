@@ -19,6 +19,7 @@ SUMMARIES: Final[Mapping[str, str]] = {
     "diff": "show whose verdicts change, before you change something",
     "scan": "show who uses which rule, and what does not fit",
     "doctor": "find what is wrong with an installation",
+    "compile": "write the rules of manifests as plain tolerations",
     "certs": "make a certificate for the admission webhooks",
     "config": "show the configuration",
     "completion": "print a script that completes commands and flags",

@@ -110,7 +110,7 @@ def judged(paths: Iterable[str], settings: Settings) -> Outcome:
     unreadable: list[str] = []
     for path in paths:
         skipped = Skipped(Path(path))
-        for name, read in _texts(path, skipped, unreadable):
+        for name, read in texts(path, skipped, unreadable):
             text = ""
             try:
                 text = read()
@@ -129,9 +129,10 @@ def judged(paths: Iterable[str], settings: Settings) -> Outcome:
     return Outcome(objects, remarks, unreadable)
 
 
-def _texts(
+def texts(
     path: str, skipped: Skipped, unreadable: list[str]
 ) -> Iterator[tuple[str, Callable[[], str]]]:
+    """The files of a path, each with how to read it; line breaks stay as they are."""
     if path == _STDIN:
         yield "stdin", lambda: sys.stdin.buffer.read().decode()
         return
@@ -142,7 +143,7 @@ def _texts(
         return
     for file in found:
         if not skipped.is_template(file):
-            yield str(file), lambda file=file: file.read_text(encoding="utf-8")  # type: ignore[misc]
+            yield str(file), lambda file=file: file.read_bytes().decode()  # type: ignore[misc]
 
 
 def _as_text(outcome: Outcome) -> Iterator[str]:

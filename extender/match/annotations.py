@@ -31,8 +31,10 @@ NODE_AFFINITY: Final = "node-affinity"
 # the keys for which that is written.
 EVICTION_GRACE: Final = "eviction-grace-seconds"
 GUARDED_KEYS: Final = "guarded-keys"
+# What `leeway compile` has written into a manifest, so that it can write it again.
+COMPILED: Final = "compiled"
 # Behind the prefix.
-NAMES: Final = frozenset({TOLERATIONS, NODE_AFFINITY, EVICTION_GRACE, GUARDED_KEYS})
+NAMES: Final = frozenset({TOLERATIONS, NODE_AFFINITY, EVICTION_GRACE, GUARDED_KEYS, COMPILED})
 
 _MAX_VALUES: Final = 20_000
 

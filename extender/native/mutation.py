@@ -115,7 +115,14 @@ class Mutator:
             and not pod.spec.node_name
             and scheduler not in self._extended_schedulers
             and is_compiled(pod, self._compile)
+            and not self._has_plain_affinity(pod)
         )
+
+    def _has_plain_affinity(self, pod: LivePod) -> bool:
+        """Whether `leeway compile` wrote the annotation's affinity into the spec."""
+        name = self._settings.annotation_prefix + annotations.COMPILED
+        text = (pod.metadata.annotations or {}).get(name, "")
+        return '"nodeAffinity":' in text
 
     def _rules(self, pod: LivePod) -> Extended:
         try:

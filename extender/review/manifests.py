@@ -42,7 +42,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class _Object:
+class Object:
     """An object in a document, with its path."""
 
     path: Path
@@ -66,13 +66,13 @@ def judge(text: str, settings: Settings) -> Judged:
     remarks: list[Remark] = []
     for index, document in enumerate(parsed):
         where = places[index] if index < len(places) else {}
-        for item in _objects(document, ()):
+        for item in objects_in(document, ()):
             objects += 1
             remarks += _remarks(item, where, settings)
     return Judged(objects, tuple(remarks))
 
 
-def _objects(document: Plain, path: Path, of_kind: str = "") -> Iterator[_Object]:
+def objects_in(document: Plain, path: Path, of_kind: str = "") -> Iterator[Object]:
     """The objects with rules in a document, including objects in Lists."""
     if not isinstance(document, dict):
         return
@@ -83,13 +83,13 @@ def _objects(document: Plain, path: Path, of_kind: str = "") -> Iterator[_Object
     if kind.endswith("List") and isinstance(items, list):
         # Objects in a List (`kubectl get -o yaml`) have a kind, objects in a PodList do not.
         for index, item in enumerate(items):
-            yield from _objects(item, (*path, "items", index), kind.removesuffix("List"))
+            yield from objects_in(item, (*path, "items", index), kind.removesuffix("List"))
     group = version.rpartition("/")[0] if isinstance(version, str) else _GROUPS.get(kind, "")
     if (group, kind) in KINDS:
-        yield _Object(path, group, kind, document)
+        yield Object(path, group, kind, document)
 
 
-def _remarks(item: _Object, places: Places, settings: Settings) -> Iterator[Remark]:
+def _remarks(item: Object, places: Places, settings: Settings) -> Iterator[Remark]:
     shape = KINDS[item.group, item.kind]
     try:
         ruled = nulls.convert(documents.bounded(item.data), shape)
@@ -104,12 +104,12 @@ def _remarks(item: _Object, places: Places, settings: Settings) -> Iterator[Rema
         yield _remark("warning", item, places, warning.field, warning.text)
 
 
-def _remark(severity: Severity, item: _Object, places: Places, field: str, message: str) -> Remark:
-    line = _line(item, places, positions.path_of(field))
+def _remark(severity: Severity, item: Object, places: Places, field: str, message: str) -> Remark:
+    line = line_of(item, places, positions.path_of(field))
     return Remark(severity, line, item.kind, item.name, field, message)
 
 
-def _line(item: _Object, places: Places, path: Path) -> int | None:
+def line_of(item: Object, places: Places, path: Path) -> int | None:
     """The line of a field; works inside an annotation, too, if that is a block scalar."""
     place, rest = positions.nearest(places, (*item.path, *path))
     if place is None:

@@ -214,14 +214,16 @@ def test_control_characters_do_not_reach_a_terminal(folder: Path) -> None:
     assert "\\x9b31m" in ended.out
 
 
-def test_the_hook_of_pre_commit_runs_what_there_is() -> None:
-    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
-    command, *arguments = hook["entry"].split()
+def test_the_hooks_of_pre_commit_run_what_there_is() -> None:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
 
-    assert command == "leeway"
-    assert process.run_here(*arguments, "--help").code == 0
-    assert hook["language"] == "python"
-    assert hook["types_or"] == ["yaml", "json"]
+    assert [hook["id"] for hook in hooks] == ["leeway-validate", "leeway-compile"]
+    for hook in hooks:
+        command, *arguments = hook["entry"].split()
+        assert command == "leeway"
+        assert process.run_here(*arguments, "--help").code == 0
+        assert hook["language"] == "python"
+        assert hook["types_or"] == ["yaml", "json"]
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])

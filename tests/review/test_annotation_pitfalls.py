@@ -46,7 +46,7 @@ def test_a_grace_that_is_none_is_warned_about(text: str) -> None:
         ("Node-Affinity", f"Leeway reads no such annotation: did you mean {PREFIX}node-affinity?"),
         (
             "colour",
-            "Leeway reads no such annotation, only eviction-grace-seconds, guarded-keys,"
+            "Leeway reads no such annotation, only compiled, eviction-grace-seconds, guarded-keys,"
             " node-affinity, tolerations: correct its name",
         ),
     ],
