@@ -147,7 +147,7 @@ class Tab:
         """Wait until an expression holds."""
         try:
             async with asyncio.timeout(PATIENCE):
-                while not await self.run(script):
+                while not await self.run(script):  # noqa: ASYNC110 - the page has no event for it
                     await asyncio.sleep(_POLL_SECONDS)
         except TimeoutError:
             raise DevToolsError(f"never true: {script}") from None
@@ -159,9 +159,8 @@ class Tab:
     async def click(self, selector: str) -> None:
         """Press the mouse in the middle of an element, which must be the one on top there."""
         found = json.dumps(selector)
-        await self.run(
-            f"document.querySelector({found}).scrollIntoView({{block: 'center', behavior: 'instant'}})"
-        )
+        where = "{block: 'center', behavior: 'instant'}"
+        await self.run(f"document.querySelector({found}).scrollIntoView({where})")
         x, y, hit = await self.run(
             f"(() => {{const it = document.querySelector({found}), b = it.getBoundingClientRect();"
             " const x = b.x + b.width / 2, y = b.y + b.height / 2;"
