@@ -42,7 +42,8 @@ class Browser:
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         await self._socket.send_str(json.dumps(message))
         async with asyncio.timeout(PATIENCE):
-            return await answer
+            told: JSON = await answer
+            return told
 
     async def listen(self) -> None:
         """Hand out answers and events, until the connection ends."""
