@@ -18,6 +18,7 @@ EXAMPLES = ROOT / "deploy" / "examples"
 # Counts elements by name: text that became an element would change it.
 CENSUS = """Array.from(document.querySelectorAll('*')).reduce(
     (seen, each) => ({...seen, [each.localName]: (seen[each.localName] || 0) + 1}), {})"""
+TURNING = r"[\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 HOSTILE = (
     "<script>window.ran = true</script>",
     "\"><img src=x onerror='window.ran = true'>",
@@ -107,6 +108,9 @@ async def test_text_of_others_stays_text(browser: Browser, tmp_path: Path, text:
         for value in (text, "harmless"):
             await tab.go(explained(tmp_path, *_carriers(tmp_path, value)))
             census.append(await tab.run(CENSUS))
+
+            # Marks of direction are shown as escapes: they could turn a text around.
+            assert not await tab.run(f"/{TURNING}/.test(document.body.textContent)")
 
         assert await tab.run("window.ran") is None
     assert census[0] == census[1]
