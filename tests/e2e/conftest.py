@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e import binaries, prometheus, shells
+from tests.e2e import axe, binaries, chromium, prometheus, shells
 from tests.e2e.cluster import Cluster
 from tests.e2e.controlplane import ROOT, ControlPlane
 from tests.e2e.objects import EXTENDED, WHOLE_NODES
@@ -18,6 +18,13 @@ from tests.e2e.objects import EXTENDED, WHOLE_NODES
 _numbers = itertools.count(1)
 _planes = pytest.StashKey[list[ControlPlane]]()
 _sizes = pytest.StashKey[dict[str, int]]()
+_CANNOT_BE_HAD = (
+    axe.AxeError,
+    binaries.BinariesError,
+    chromium.ChromiumError,
+    prometheus.PrometheusError,
+    shells.ShellError,
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -28,7 +35,9 @@ def pytest_configure(config: pytest.Config) -> None:
         binaries.obtain()
         prometheus.obtain()
         shells.obtain()
-    except (binaries.BinariesError, prometheus.PrometheusError, shells.ShellError) as exc:
+        chromium.obtain()
+        axe.obtain()
+    except _CANNOT_BE_HAD as exc:
         raise pytest.UsageError(str(exc)) from exc
 
 

@@ -1,6 +1,7 @@
-"""ProgramCache out of Debian's packages, unpacked beside the control plane's binaries.
+"""Programs out of Debian's packages, unpacked beside the control plane's binaries.
 
 A package is downloaded and unpacked, not installed: some would start a service.
+Only a program that needs dozens of libraries and fonts is installed.
 """
 
 import os
@@ -23,6 +24,17 @@ def unpacked(*packages: str) -> Path:
         folder.parent.mkdir(parents=True, exist_ok=True)
         _download(packages, folder)
     return folder
+
+
+def install(*packages: str) -> None:
+    """Install packages with all that they need; that takes root."""
+    command = ("apt-get", "install", "--yes", "--no-install-recommends", *packages)
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            _run(scratch, *command)
+        except PackageError:
+            _run(scratch, "apt-get", "update")
+            _run(scratch, *command)
 
 
 def _download(packages: Sequence[str], folder: Path) -> None:
