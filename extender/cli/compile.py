@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import dataclasses
+import functools
 import os
 import sys
 import tempfile
@@ -10,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from extender.cli import compile_output, flags, manual, sources, validate
+from extender.cli import compile_devices, compile_output, flags, manual, sources, validate
 from extender.cli.compile_output import Outcome
 from extender.cli.manual import Page
 from extender.cluster import list_once
@@ -29,8 +30,10 @@ _PAGE: Final = Page(
     "write the rules of manifests as plain tolerations",
     """Write what the extended rules of Pods and pod templates come to: one Equal toleration for
     each taint of the cluster that a rule matches, and for each comparison of versions in node
-    affinity the list of versions that nodes have. The rules stay in their annotations, and an
-    annotation records what was written, so that the same command brings a manifest up to date.
+    affinity the list of versions that nodes have. For ResourceClaims and their templates, write one
+    Equal toleration for each taint of a device that a rule matches. The rules stay in their
+    annotations, and an annotation records what was written, so that the same command brings a
+    manifest up to date.
 
     This is for pods that no controller can compile: those of DaemonSets, and clusters where
     manifests come from a repository. A changed template rolls every pod of its workload. A list
@@ -39,17 +42,18 @@ _PAGE: Final = Page(
     By default the command prints patches and changes no file.""",
     examples=[
         (
-            "leeway compile daemonset.yaml --cluster dump.yaml",
+            "leeway compile deploy/examples/pending-pod.yaml"
+            " --cluster deploy/examples/cluster.yaml",
             "Patches for the taints of a cluster from manifests.",
         ),
         ("leeway compile -o yaml - < app.yaml > compiled.yaml", "The whole manifests."),
-        ("leeway compile --write deploy/", "Update the files of a folder."),
+        ("leeway compile --write app/ --cluster dump/", "Update the files of a folder."),
         (
             "leeway compile --check -o github deploy/",
             "Fail in CI if a manifest is stale.",
         ),
         (
-            "leeway compile app.yaml --taint sla=950:NoSchedule --taint sla=990:NoSchedule",
+            "kubectl get daemonset agent -o yaml | leeway compile - --taint sla=950:NoSchedule",
             "Without a cluster, for taints that you name.",
         ),
     ],
@@ -90,6 +94,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     flags.add_kubeconfig(parser)
     for flag, text in (
         ("--taint", "compile for this taint instead of those of a cluster; repeat for more"),
+        ("--device-taint", "compile claims for this taint of devices; repeat for more"),
         ("--extra-taint", "one more taint, of a node group without nodes; repeat for more"),
     ):
         parser.add_argument(
@@ -147,18 +152,24 @@ def compiled(paths: Iterable[str], facts: Facts, config: Config) -> Outcome:
 
 def _facts(arguments: argparse.Namespace, config: Config) -> Facts:
     given = _taints("--taint", arguments.taint)
-    if given:
+    of_devices = _taints("--device-taint", arguments.device_taint)
+    if given or of_devices:
         if config.cluster_files or config.kubeconfig or arguments.context:
             raise ConfigError(
-                ["give --taint or a cluster, not both; --extra-taint adds to a cluster"]
+                ["give taints or a cluster, not both; --extra-taint adds to a cluster"]
             )
-        return Facts(dict.fromkeys((*given, *config.compile.extra_taints), 0))
+        named = dict.fromkeys((*given, *config.compile.extra_taints), 0)
+        known = dict.fromkeys(of_devices, 1) if of_devices else None
+        return Facts(named, devices=lambda: known)
     nodes = _nodes(arguments, config)
     labels: dict[str, set[str]] = {}
     for node in nodes:
         for key, value in node.labels.items():
             labels.setdefault(key, set()).add(value)
-    return Facts(compilation.view_of(nodes, config.compile).counts, labels)
+    taints = compilation.view_of(nodes, config.compile).counts
+    # Read when a claim asks: not everybody may list the devices, and not every cluster has any.
+    devices = functools.cache(lambda: compile_devices.counted(config, arguments.context))
+    return Facts(taints, labels, devices)
 
 
 def _nodes(arguments: argparse.Namespace, config: Config) -> list[NodeInfo]:

@@ -27,6 +27,8 @@ from extender.model.storage_v1 import VolumeNodeAffinity
 
 TOLERATIONS: Final = "tolerations"
 NODE_AFFINITY: Final = "node-affinity"
+# On a claim: rules about the taints of devices.
+DEVICE_TOLERATIONS: Final = "device-tolerations"
 # Of compile mode: how long a bound pod may stay where no rule tolerates it, and Leeway's record of
 # the keys for which that is written.
 EVICTION_GRACE: Final = "eviction-grace-seconds"
@@ -106,6 +108,16 @@ def tolerations(
     name = prefix + TOLERATIONS
     text = (annotations or {}).get(name)
     return () if text is None else _decoded(name, text, tuple[StrictToleration, ...], limit)
+
+
+def device_tolerations(
+    annotations: Mapping[str, str] | None, prefix: str, limit: int
+) -> tuple[StrictToleration, ...]:
+    """The tolerations in the annotation of a claim; empty without the annotation."""
+    name = prefix + DEVICE_TOLERATIONS
+    text = (annotations or {}).get(name)
+    kind = tuple[StrictToleration, ...]
+    return () if text is None else _decoded(name, text, kind, limit, "claim")
 
 
 def node_affinity(

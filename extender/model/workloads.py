@@ -1,4 +1,4 @@
-"""Objects that carry rules: pods, workloads with a pod template, and volumes.
+"""Objects that carry rules: pods, workloads with a pod template, volumes and device claims.
 
 Only the fields with rules. Unlike `core_v1` nothing else is decoded, so any other field may have
 any shape.
@@ -9,15 +9,9 @@ from typing import Final
 from msgspec import Struct, field
 
 from extender.model.core_v1 import Affinity, Toleration
+from extender.model.metadata import RuledMeta as RuledMeta
+from extender.model.resource_v1 import Claim, ClaimTemplate
 from extender.model.storage_v1 import VolumeNodeAffinity
-
-
-class RuledMeta(Struct, frozen=True, gc=False, rename="camel"):
-    """Name, namespace and annotations of an object."""
-
-    name: str = ""
-    namespace: str = ""
-    annotations: dict[str, str] | None = None
 
 
 class RuledPodSpec(Struct, frozen=True, gc=False, rename="camel"):
@@ -73,10 +67,10 @@ class RuledVolume(Struct, frozen=True, gc=False):
     spec: RuledVolumeSpec = field(default_factory=RuledVolumeSpec)
 
 
-Ruled = RuledPod | Workload | CronJob | RuledVolume
+Ruled = RuledPod | Workload | CronJob | RuledVolume | Claim | ClaimTemplate
 
 # By group and kind.
-KINDS: Final[dict[tuple[str, str], type[RuledPod | Workload | CronJob | RuledVolume]]] = {
+KINDS: Final[dict[tuple[str, str], type[Ruled]]] = {
     ("", "Pod"): RuledPod,
     ("", "PersistentVolume"): RuledVolume,
     ("apps", "Deployment"): Workload,
@@ -85,4 +79,6 @@ KINDS: Final[dict[tuple[str, str], type[RuledPod | Workload | CronJob | RuledVol
     ("apps", "ReplicaSet"): Workload,
     ("batch", "Job"): Workload,
     ("batch", "CronJob"): CronJob,
+    ("resource.k8s.io", "ResourceClaim"): Claim,
+    ("resource.k8s.io", "ResourceClaimTemplate"): ClaimTemplate,
 }

@@ -7,6 +7,7 @@ from typing import Final
 from extender.framework.interface import Settings
 from extender.match import annotations, integers
 from extender.match.spelling import spelling
+from extender.model.resource_v1 import Claim, ClaimTemplate
 from extender.model.workloads import CronJob, Ruled, RuledPod, RuledVolume, Workload
 from extender.native.carried import MAX_GRACE
 from extender.review import subjects
@@ -16,6 +17,7 @@ OWN_PREFIX: Final = "scheduling.leeway/"
 # More than anybody has; an API server waits for the answer.
 MAX_NAMES: Final = 100
 OF_VOLUMES: Final = frozenset({annotations.NODE_AFFINITY})
+OF_CLAIMS: Final = frozenset({annotations.DEVICE_TOLERATIONS})
 
 
 def find(
@@ -29,7 +31,7 @@ def find(
     written, path = subjects.annotated(new)
     before = subjects.annotated(old)[0] if old is not None else {}
     is_new = not lives and (old is None or not isinstance(new, RuledPod))
-    known = OF_VOLUMES if isinstance(new, RuledVolume) else annotations.NAMES
+    known = _known(new)
     for name, text in islice(_ours(written, before, prefix), MAX_NAMES):
         at, suffix = f"{path}metadata.annotations[{name}]", name.removeprefix(prefix)
         if suffix not in known:
@@ -53,6 +55,17 @@ def find(
     yield from _of_other_prefixes(written, before, path, prefix, known)
     if isinstance(new, Workload | CronJob):
         yield from _of_workload(new, old, path, prefix)
+
+
+def _known(ruled: Ruled) -> frozenset[str]:
+    """The names that Leeway reads of an object, behind the prefix."""
+    match ruled:
+        case RuledVolume():
+            return OF_VOLUMES
+        case Claim() | ClaimTemplate():
+            return OF_CLAIMS
+        case _:
+            return annotations.NAMES
 
 
 def _of_other_prefixes(

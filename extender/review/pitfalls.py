@@ -61,7 +61,7 @@ def _of_tolerations(
         if toleration in known:
             continue
         at = f"{carrier.path}[{index}]"
-        if carrier.annotated and _is_evicted(toleration, kept):
+        if carrier.annotated and not carrier.of_devices and _is_evicted(toleration, kept):
             yield Pitfall(at, _way_to_stay(toleration))
         if toleration.toleration_seconds is not None and _compares(toleration):
             yield Pitfall(f"{at}.tolerationSeconds", _evicted(toleration.toleration_seconds))

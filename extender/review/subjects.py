@@ -1,13 +1,14 @@
 """The carriers of an object's rules: native fields and annotations, each with its path."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from extender.errors import AnnotationError
 from extender.framework.interface import Settings
 from extender.match import annotations
 from extender.match.shapes import FieldProblem
 from extender.model.core_v1 import NodeAffinity, NodeSelectorTerm, Toleration
+from extender.model.resource_v1 import Claim, ClaimTemplate
 from extender.model.storage_v1 import VolumeNodeAffinity
 from extender.model.workloads import CronJob, Ruled, RuledPod, RuledVolume, Workload
 
@@ -23,6 +24,7 @@ class Carrier:
     text: str | None = None
     problem: str = ""
     wrong: FieldProblem | None = None  # the same, and where
+    of_devices: bool = False  # whether the taints that it is about are those of devices
 
     @property
     def annotated(self) -> bool:
@@ -34,14 +36,30 @@ def read(ruled: Ruled, settings: Settings) -> tuple[Carrier, ...]:
     """The carriers of an object, in the order in which upstream validates."""
     if isinstance(ruled, RuledVolume):
         return tuple(_of_volume(ruled, settings))
+    if isinstance(ruled, Claim | ClaimTemplate):
+        return tuple(_of_claim(ruled, settings))
     pod, path = _pod(ruled)
     return tuple(_of_pod(pod, path, settings)) if pod else ()
+
+
+def claim_annotations(ruled: Claim | ClaimTemplate) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """The annotations with rules of a claim, each with the path of their metadata.
+
+    Claims of a template get those of `spec.metadata`; its own count for the template.
+    """
+    yield "", (ruled.metadata.annotations if ruled.metadata else None) or {}
+    if isinstance(ruled, ClaimTemplate):
+        meta = ruled.spec.metadata if ruled.spec else None
+        yield "spec.", (meta.annotations if meta else None) or {}
 
 
 def annotated(ruled: Ruled) -> tuple[Mapping[str, str], str]:
     """The annotations that Leeway reads of an object, and the path of their metadata."""
     if isinstance(ruled, RuledVolume):
         return (ruled.metadata.annotations if ruled.metadata else None) or {}, ""
+    if isinstance(ruled, Claim | ClaimTemplate):
+        *_, (path, written) = claim_annotations(ruled)
+        return written, path
     pod, path = _pod(ruled)
     meta = pod.metadata if pod else None
     return (meta.annotations if meta else None) or {}, path
@@ -98,6 +116,13 @@ def _of_volume(volume: RuledVolume, settings: Settings) -> Iterator[Carrier]:
         yield Carrier("spec.nodeAffinity", volume.spec.node_affinity)
 
 
+def _of_claim(claim: Claim | ClaimTemplate, settings: Settings) -> Iterator[Carrier]:
+    for path, written in claim_annotations(claim):
+        suffix = annotations.DEVICE_TOLERATIONS
+        for each in _annotated(written, suffix, path, settings, volume=False):
+            yield replace(each, of_devices=True)
+
+
 def _annotated(
     written: Mapping[str, str], suffix: str, path: str, settings: Settings, *, volume: bool
 ) -> Iterator[Carrier]:
@@ -120,6 +145,8 @@ def _decoded(
     prefix, limit = settings.annotation_prefix, settings.annotation_bytes
     if suffix == annotations.TOLERATIONS:
         return annotations.tolerations(written, prefix, limit)
+    if suffix == annotations.DEVICE_TOLERATIONS:
+        return annotations.device_tolerations(written, prefix, limit)
     if volume:
         return annotations.volume_affinity("", written, prefix, limit)
     return annotations.node_affinity(written, prefix, limit)

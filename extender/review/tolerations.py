@@ -22,6 +22,8 @@ from extender.review.fields import FieldError
 Compiled = Callable[[str], CompileError | None]
 
 _EFFECTS: Final = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
+# Of device taints, in the order in which upstream lists them.
+DEVICE_EFFECTS: Final = (NO_EXECUTE, NO_SCHEDULE, "None")
 _UNGATED: Final = tuple(each.name for each in operators.TOLERATION.values() if not each.gate)
 _COMPARING: Final = tuple(
     each.name for each in operators.TOLERATION.values() if each.gate == COMPARISON_GATE
@@ -30,9 +32,13 @@ _NOT_CANONICAL: Final = "must be a valid decimal integer in canonical form"
 
 
 def check(
-    toleration: Toleration, path: str, allowed: FeatureGates, compiled: Compiled
+    toleration: Toleration,
+    path: str,
+    allowed: FeatureGates,
+    compiled: Compiled,
+    effects: tuple[str, ...] | None = None,
 ) -> Iterator[FieldError]:
-    """Errors of one toleration."""
+    """Errors of one toleration; `effects` are those that its taints can have, if not of nodes."""
     if toleration.expression:
         yield from _check_expression(toleration, f"{path}.expression", allowed, compiled)
         return
@@ -53,8 +59,9 @@ def check(
             "effect must be 'NoExecute' when `tolerationSeconds` is set",
         )
     yield from _check_value(toleration, path, allowed)
-    if toleration.effect and toleration.effect not in _EFFECTS:
-        yield fields.unsupported(f"{path}.effect", toleration.effect, _EFFECTS)
+    known = effects or _EFFECTS
+    if toleration.effect and toleration.effect not in known:
+        yield fields.unsupported(f"{path}.effect", toleration.effect, known)
 
 
 def needs_compiling(toleration: Toleration, allowed: FeatureGates) -> bool:

@@ -154,7 +154,8 @@ class Review:
             case tuple():
                 for index, toleration in self._new_tolerations(carrier, carrier.rules):
                     at = f"{carrier.path}[{index}]"
-                    yield from tolerations.check(toleration, at, self._allowed, compiled)
+                    effects = tolerations.DEVICE_EFFECTS if carrier.of_devices else None
+                    yield from tolerations.check(toleration, at, self._allowed, compiled, effects)
             case None:
                 pass
 

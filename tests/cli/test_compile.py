@@ -196,7 +196,10 @@ def test_versions_need_nodes() -> None:
         (["a.yaml", "--write", "--check"], "--write changes files"),
         (["-", "--write"], "--write changes files"),
         (["a.yaml", "--taint", "x"], "--taint: must be key=value:Effect or key:Effect, not 'x'"),
-        (["a.yaml", "--taint", "x:NoSchedule", "--context", "c"], "--taint or a cluster, not both"),
+        (
+            ["a.yaml", "--taint", "x:NoSchedule", "--context", "c"],
+            "give taints or a cluster, not both",
+        ),
         (["a.yaml", "--cluster", CLUSTER, "--context", "c"], "--cluster or --context, not both"),
     ],
 )

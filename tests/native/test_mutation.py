@@ -231,6 +231,13 @@ def test_node_affinity_at_an_update(
     assert (mutator().updated(pod, before).result == "refused") is refused
 
 
+def test_node_affinity_that_was_compiled_into_the_spec_is_enforced() -> None:
+    record = '{"nodeAffinity":{"own":null,"digest":"abc"}}'
+    pod = live(live_json(annotations={**NARROWING, PREFIX + "compiled": record}))
+
+    assert mutator().created(pod, CLUSTER).result == "unchanged"
+
+
 def test_node_affinity_under_another_prefix() -> None:
     pod = live(live_json(annotations={"example.org/node-affinity": "{}"}))
 

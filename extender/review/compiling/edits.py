@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from extender.model.core_v1 import Toleration
 from extender.model.documents import Plain
 from extender.model.positions import Path
 
@@ -31,6 +32,18 @@ class Rewriting:
     added: int = 0  # how many values the lists grow by
     errors: tuple[Remark, ...] = ()
     warnings: tuple[Remark, ...] = ()
+
+
+def plain(toleration: Toleration) -> Plain:
+    """A toleration as a manifest has it."""
+    found = {
+        "key": toleration.key,
+        "operator": toleration.operator,
+        "value": toleration.value,
+        "effect": toleration.effect,
+        "tolerationSeconds": toleration.toleration_seconds,
+    }
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def at(data: Plain, path: Path) -> Plain:

@@ -9,7 +9,7 @@ from extender.model import documents, positions
 from extender.model.documents import Plain
 from extender.native.settings import CompileSettings
 from extender.review import manifests
-from extender.review.compiling import edits, splicing, workloads
+from extender.review.compiling import claims, edits, splicing, workloads
 from extender.review.compiling.edits import Edit, Rewriting
 from extender.review.compiling.splicing import Change
 from extender.review.compiling.workloads import Facts
@@ -96,11 +96,19 @@ def compile_text(
         for item in manifests.objects_in(document, ()):
             if item.kind == _VOLUME:
                 continue
-            found = workloads.rewrite(item.data, item.kind, facts, settings, compile_settings)
+            found = _rewritten(item, facts, settings, compile_settings)
             line = manifests.line_of(item, where, ())
             compiled.append(CompiledObject(place, line, item, found))
             remarks += _remarks(item, where, found)
     return CompiledText(text, tuple(compiled), tuple(remarks))
+
+
+def _rewritten(
+    item: Object, facts: Facts, settings: Settings, compile_settings: CompileSettings
+) -> Rewriting:
+    if item.kind in claims.KINDS:
+        return claims.rewrite(item.data, item.kind, facts.devices, settings)
+    return workloads.rewrite(item.data, item.kind, facts, settings, compile_settings)
 
 
 def _remarks(item: Object, where: positions.Places, found: Rewriting) -> Iterator[Remark]:

@@ -17,7 +17,8 @@ from extender.native.plain_affinity import LabelValues, has_semver, plain_affini
 from extender.native.settings import CompileSettings
 from extender.review import daemons
 from extender.review.compiling import record
-from extender.review.compiling.edits import Edit, Remark, Rewriting, at
+from extender.review.compiling.claims import DeviceTaints
+from extender.review.compiling.edits import Edit, Remark, Rewriting, at, plain
 from extender.review.compiling.record import AffinityRecord, Record
 
 TEMPLATES: Final[Mapping[str, Path]] = {
@@ -43,6 +44,7 @@ class Facts:
 
     taints: Mapping[Taint, int] = field(default_factory=dict)  # and on how many nodes each is
     labels: LabelValues | None = None  # None: no nodes were read
+    devices: DeviceTaints = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +132,8 @@ class _Listed:
         parsed = (template.pod.spec.tolerations if template.pod.spec else None) or ()
         recorded = before.taints
         kept = [
-            (plain, each)
-            for plain, each in zip(listed, parsed, strict=True)
+            (written, each)
+            for written, each in zip(listed, parsed, strict=True)
             if not (each.operator == extended.EQUAL and _taint_of(each) in recorded)
         ]
         annotated = annotations.tolerations(
@@ -160,7 +162,7 @@ class _Listed:
         return compiling.compiled(self.own, self.rules, universe, room)
 
     def edits(self, added: Sequence[Toleration]) -> Iterator[Edit]:
-        new = [*(plain for plain, _ in self.kept), *map(_plain, added)]
+        new = [*(written for written, _ in self.kept), *map(plain, added)]
         if new != self.listed:
             yield Edit(_TOLERATIONS, new or None)
 
@@ -248,17 +250,6 @@ class _NoNodesError(Exception):
 
 def _taint_of(toleration: Toleration) -> Taint:
     return Taint(toleration.key, toleration.value, toleration.effect)
-
-
-def _plain(toleration: Toleration) -> Plain:
-    found = {
-        "key": toleration.key,
-        "operator": toleration.operator,
-        "value": toleration.value,
-        "effect": toleration.effect,
-        "tolerationSeconds": toleration.toleration_seconds,
-    }
-    return {name: value for name, value in found.items() if value is not None}
 
 
 def _values(data: Plain) -> int:
