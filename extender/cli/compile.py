@@ -4,7 +4,6 @@ import argparse
 import asyncio
 import dataclasses
 import functools
-import os
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -193,10 +192,26 @@ def _taints(flag: str, written: list[str]) -> tuple[Taint, ...]:
 
 
 def _write(outcome: Outcome) -> None:
-    """Replace each stale file; all new texts exist before the first one is written."""
-    for name, text in outcome.rewritten().items():
-        file = Path(name).resolve()
-        with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False, newline="") as new:
-            new.write(text)
-        Path(new.name).chmod(file.stat().st_mode)
-        os.replace(new.name, file)
+    """Replace each stale file; all new files exist before the first one takes its place."""
+    new: dict[Path, Path] = {}
+    try:
+        for name, text in outcome.rewritten().items():
+            file = Path(name).resolve()
+            new[file] = written_beside(file, text)
+    except OSError as exc:
+        for scratch in new.values():
+            scratch.unlink()
+        raise ConfigError([f"{exc.filename}: cannot be written: {exc.strerror}"]) from exc
+    for file, scratch in new.items():
+        scratch.replace(file)
+
+
+def written_beside(file: Path, text: str) -> Path:
+    """A file with the text and the mode of another one, in its folder."""
+    with tempfile.NamedTemporaryFile(
+        "w", dir=file.parent, delete=False, encoding="utf-8", newline=""
+    ) as new:
+        new.write(text)
+    scratch = Path(new.name)
+    scratch.chmod(file.stat().st_mode)
+    return scratch

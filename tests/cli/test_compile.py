@@ -1,11 +1,13 @@
 """`leeway compile` as a process: what it prints and writes, and how it ends."""
 
+import errno
 import json
 from pathlib import Path
 
 import pytest
 import yaml
 
+from extender.cli import compile as command
 from tests import json_patch
 from tests.cli import process
 
@@ -125,6 +127,25 @@ def test_files_are_written_in_place_with_their_mode() -> None:
     assert compiled("agent.yaml", "--check").code == 0
     assert Path("other.yaml").read_bytes() == b"kind: ConfigMap\r\n"
     assert sorted(each.name for each in Path().iterdir()) == ["agent.yaml", "other.yaml"]
+
+
+def test_no_file_changes_if_one_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("full").mkdir()
+    Path("full/agent.yaml").write_text(DAEMON_SET, encoding="utf-8")
+    beside = command.written_beside
+
+    def written_beside(file: Path, text: str) -> Path:
+        if file.parent.name == "full":
+            raise OSError(errno.ENOSPC, "No space left on device", str(file))
+        return beside(file, text)
+
+    monkeypatch.setattr(command, "written_beside", written_beside)
+    ended = compiled("--write", "agent.yaml", "full/agent.yaml")
+
+    assert ended.code == 2
+    assert "full/agent.yaml: cannot be written: No space left on device" in ended.err
+    assert Path("agent.yaml").read_text(encoding="utf-8") == DAEMON_SET
+    assert sorted(each.name for each in Path().iterdir()) == ["agent.yaml", "full"]
 
 
 def test_every_problem_at_once_and_nothing_written() -> None:
