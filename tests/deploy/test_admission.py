@@ -90,7 +90,9 @@ def test_every_kind_is_asked_about_once() -> None:
         for resource in rule["resources"]
     ]
 
-    assert sorted(asked) == sorted((group, f"{kind.lower()}s") for group, kind in KINDS)
+    # Claims are checked by `leeway validate` alone, as docs/compile.md says.
+    wanted = [each for each in KINDS if each[0] != "resource.k8s.io"]
+    assert sorted(asked) == sorted((group, f"{kind.lower()}s") for group, kind in wanted)
 
 
 def test_it_cannot_hold_up_the_cluster() -> None:
